@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Configures a preset unless that was done before, and builds it; quiet when there is nothing to do.
+#   ci/build.sh PRESET
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+preset=$1
+if [[ ! -f build/$preset/build.ninja ]]; then
+  cmake --preset "$preset" >&2
+fi
+# Ninja itself configures again when a CMake file or the list of sources changed.
+cmake --build --preset "$preset" >&2

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# From a fresh clone to a result: installs what is missing, builds, runs on this machine's cores.
+#   ci/run.sh INPUT.yaml [argument of nekbone-k]...
+#   PRESET=serial NP=4 ci/run.sh inputs/tgv64.yaml
+# PRESET is a preset of CMakePresets.json (default openmp), NP the number of MPI ranks (default one
+# a physical core, each with OMP_NUM_THREADS=1).
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+if [[ $# -eq 0 ]]; then
+  sed -n '2,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+  exit 2
+fi
+preset=${PRESET:-openmp}
+"$root/ci/setup.sh"
+"$root/ci/build.sh" "$preset"
+
+# Physical cores that this process may use: hyper-threads share the bandwidth that counts here.
+physical_cores() {
+  local cores usable
+  usable=$(env -u OMP_NUM_THREADS nproc) # nproc would obey that variable
+  cores=$( (lscpu -p=Core,Socket 2>/dev/null || true) | grep -v '^#' | sort -u | wc -l)
+  if [[ $cores -lt 1 || $cores -gt $usable ]]; then cores=$usable; fi
+  echo "$cores"
+}
+cores=$(physical_cores)
+ranks=${NP:-$cores}
+export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
+# One thread has nothing to bind; with more, Kokkos asks for this.
+if [[ $OMP_NUM_THREADS -eq 1 ]]; then
+  export OMP_PROC_BIND=${OMP_PROC_BIND:-false}
+else
+  export OMP_PROC_BIND=${OMP_PROC_BIND:-spread} OMP_PLACES=${OMP_PLACES:-threads}
+fi
+if [[ $(id -u) -eq 0 ]]; then # Open MPI refuses root, which is all that a container has
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+fi
+if [[ $ranks -gt $cores ]]; then
+  export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+fi
+launcher=mpirun
+command -v mpirun >/dev/null 2>&1 || launcher=mpiexec
+exec "$launcher" -np "$ranks" "$root/build/$preset/bin/nekbone-k" "$@"

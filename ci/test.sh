@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# The whole test suite: sets the machine up, checks style, builds each preset and runs its tests.
+# The last line is "N passed, N failed"; the exit code is 1 when anything failed.
+#   ci/test.sh [PRESET]...     (default: dev openmp)
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+presets=("$@")
+if [[ ${#presets[@]} -eq 0 ]]; then presets=(dev openmp); fi
+passed=0
+failed=0
+failures=()
+
+# check NAME COMMAND... runs a command and counts it as one test.
+check() {
+  local name=$1
+  shift
+  echo "=== $name"
+  if "$@"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    failures+=("$name")
+    return 1
+  fi
+}
+
+# Runs all tests of a built preset and adds CTest's own counts.
+run_ctest() {
+  local preset=$1 log=build/$1/ctest.log total bad
+  echo "=== test $preset"
+  ctest --preset "$preset" --no-tests=error --parallel "$(nproc)" 2>&1 | tee "$log"
+  total=$(sed -n 's/.* tests failed out of \([0-9]*\)$/\1/p' "$log")
+  bad=$(sed -n 's/.* tests passed, \([0-9]*\) tests failed out of .*/\1/p' "$log")
+  if [[ -z $total ]]; then
+    total=1 bad=1 # CTest broke down before its summary
+  fi
+  passed=$((passed + total - bad))
+  failed=$((failed + bad))
+  if [[ $bad -gt 0 ]]; then failures+=("test $preset: $bad of $total"); fi
+}
+
+formatted() {
+  git ls-files -co --exclude-standard '*.cpp' '*.hpp' | xargs -r clang-format --dry-run -Werror
+}
+
+start=$SECONDS
+check "set-up" ci/setup.sh
+check "layers" ci/check-layers.sh
+if command -v clang-format >/dev/null 2>&1; then check "format" formatted; fi
+for preset in "${presets[@]}"; do
+  if check "build $preset" ci/build.sh "$preset"; then run_ctest "$preset"; fi
+done
+
+echo "=== $((SECONDS - start)) s"
+for failure in ${failures[@]+"${failures[@]}"}; do echo "failed: $failure"; done
+echo "$passed passed, $failed failed"
+[[ $failed -eq 0 ]]

@@ -1,0 +1,42 @@
+# nekbone_k_add_mpi_test(NAME <n> NP <ranks> LABELS <label>... COMMAND <program> <arg>...)
+# registers a CTest entry that runs a program under MPI; NP 0 runs it without mpiexec.
+# nk_mpiexec is the launch command as a list, up to but without "-n <ranks>".
+
+execute_process(COMMAND ${MPIEXEC_EXECUTABLE} --version
+                OUTPUT_VARIABLE nk_mpiexec_version ERROR_VARIABLE nk_mpiexec_version)
+set(nk_mpiexec ${MPIEXEC_EXECUTABLE} ${MPIEXEC_PREFLAGS})
+if(nk_mpiexec_version MATCHES "Open MPI|OpenRTE|PRRTE")
+  list(APPEND nk_mpiexec --oversubscribe) # 7 ranks on 2 cores are meant
+endif()
+
+# Tests run as root in containers, more ranks than cores, and several programs side by side.
+set(nk_test_environment
+    OMPI_ALLOW_RUN_AS_ROOT=1
+    OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    OMPI_MCA_rmaps_base_oversubscribe=1
+    OMPI_MCA_hwloc_base_binding_policy=none
+    OMPI_MCA_mpi_yield_when_idle=1
+    OMPI_MCA_btl_vader_single_copy_mechanism=none # containers forbid reading a peer's memory
+    PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe # Open MPI 5 names it differently
+    OMP_NUM_THREADS=1
+    OMP_PROC_BIND=false)
+if(NEKBONE_K_SANITIZE)
+  # MPI libraries keep memory until exit, which the leak check would report.
+  list(APPEND nk_test_environment
+       ASAN_OPTIONS=detect_leaks=0
+       UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1)
+endif()
+
+function(nekbone_k_add_mpi_test)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;NP" "LABELS;COMMAND")
+  if(arg_NP EQUAL 0)
+    add_test(NAME ${arg_NAME} COMMAND ${arg_COMMAND})
+    set(arg_NP 1)
+  else()
+    add_test(NAME ${arg_NAME}
+             COMMAND ${nk_mpiexec} ${MPIEXEC_NUMPROC_FLAG} ${arg_NP} ${arg_COMMAND}
+                     ${MPIEXEC_POSTFLAGS})
+  endif()
+  set_tests_properties(${arg_NAME} PROPERTIES
+    LABELS "${arg_LABELS}" PROCESSORS ${arg_NP} TIMEOUT 300 ENVIRONMENT "${nk_test_environment}")
+endfunction()

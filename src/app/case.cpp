@@ -1,0 +1,220 @@
+#include "app/case.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+#include "app/yaml_reader.hpp"
+#include "core/errors.hpp"
+#include "gs/strategy_table.hpp"
+
+namespace nekbone_k {
+namespace {
+
+constexpr int max_int = std::numeric_limits<int>::max();
+constexpr std::int64_t max_elements = std::int64_t{1} << 40;
+constexpr std::size_t max_file_bytes = 1 << 20;
+
+// ---- Sections: each reads its keys and checks each value for itself ----------------------------
+
+Numbers epsilon_rule(Deformation deformation) {
+  if (deformation == Deformation::sine)
+    return {.above = 0, .at_most = 0.6, .note = "for deformation sine"};
+  return {.above = 0, .at_most = 1};
+}
+
+void read_mesh(YamlReader& keys, MeshSpec& mesh) {
+  keys.read("elements", mesh.elements, Integers{1, max_int});
+  keys.read("extent", mesh.extent, Numbers{.above = 0});
+  keys.read("periodic", mesh.periodic, Booleans{});
+  keys.read_choice("deformation", mesh.deformation,
+                   {Deformation::none, Deformation::sine, Deformation::kershaw});
+  keys.read("epsilon", mesh.epsilon, epsilon_rule(mesh.deformation));
+}
+
+void read_orders(YamlReader& keys, std::vector<int>& orders) {
+  keys.read("orders", orders, Integers{1, max_order});
+  for (auto order = orders.begin(); order != orders.end(); ++order)
+    if (std::find(orders.begin(), order, *order) != order)
+      keys.fail("orders", fmt::format("given {} twice; allowed: each order once", *order));
+}
+
+void read_solver(YamlReader& keys, Case& run) {
+  keys.read("order", run.solver_order, Integers{1, max_order});
+  keys.read_choice("preconditioner", run.preconditioner,
+                   {Preconditioner::none, Preconditioner::jacobi});
+  keys.read("iterations", run.iterations, Integers{1, max_int});
+  keys.read("tolerance", run.tolerance, Numbers{.at_least = 0, .below = 1});
+  keys.read_choice("vector_ops", run.vector_ops, {VectorOps::fused, VectorOps::kokkos_kernels});
+}
+
+/// The strategies asked for, each once, in the order of the table; all where none is asked for.
+void read_strategies(YamlReader& keys, std::vector<std::string>& strategies) {
+  std::vector<std::string> given{"all"};
+  Words rule{{"all"}};
+  for (const Strategy& strategy : all_strategies()) rule.words.push_back(strategy.name);
+  keys.read("strategies", given, rule);
+
+  const auto is_given = [&](const std::string& word) {
+    return std::find(given.begin(), given.end(), word) != given.end();
+  };
+  for (const Strategy& strategy : all_strategies())
+    if (is_given("all") || is_given(strategy.name)) strategies.push_back(strategy.name);
+}
+
+void read_gather_scatter(YamlReader& keys, Case& run) {
+  read_strategies(keys, run.strategies);
+  YamlReader& tuning = keys.section("tuning");
+  tuning.read("budget_seconds", run.tuning.budget_seconds, Numbers{.at_least = 0});
+  tuning.read("minimum_rounds", run.tuning.minimum_rounds, Integers{1, 10'000});
+}
+
+// ---- Checks of keys against each other and against the number of ranks --------------------------
+
+void check_element_count(const YamlReader& mesh_keys, const MeshSpec& mesh, int ranks) {
+  const auto [ex, ey, ez] = mesh.elements;
+  // The product of two stays below 2^62; that of three may not.
+  if (std::int64_t{ex} * ey > (max_elements - 1) / ez)
+    mesh_keys.fail("elements", fmt::format("given {} x {} x {} elements; allowed: fewer than 2^40 "
+                                           "in all",
+                                           ex, ey, ez));
+  if (const std::int64_t total = mesh.total_elements(); total < ranks)
+    mesh_keys.fail("elements",
+                   fmt::format("given {} x {} x {} elements for {} ranks, and each rank needs at "
+                               "least one; allowed: at most {} rank{}, or more elements",
+                               ex, ey, ez, ranks, total, total == 1 ? "" : "s"));
+}
+
+void check_periodicity(const YamlReader& keys, const YamlReader& mesh_keys, const Case& run) {
+  const MeshSpec& mesh = run.mesh;
+  const std::string periodic = fmt::format("[{}]", fmt::join(mesh.periodic, ", "));
+  const bool any = mesh.periodic[0] || mesh.periodic[1] || mesh.periodic[2];
+  if (mesh.deformation == Deformation::kershaw && any)
+    mesh_keys.fail("deformation", "given kershaw with mesh.periodic " + periodic +
+                                      "; allowed: kershaw with periodic [false, false, false], or "
+                                      "none or sine");
+
+  const bool wants_all = run.problem == ProblemKind::taylor_green;
+  if (wants_all == mesh.fully_periodic()) return;
+  const std::string message = fmt::format(
+      "given {} with mesh.periodic {}; allowed: {}", name(run.problem), periodic,
+      wants_all ? "taylor-green with periodic [true, true, true], or manufactured or "
+                  "nekbone"
+                : std::string(name(run.problem)) +
+                      " with at least one direction of periodic false, or taylor-green");
+  if (!keys.is_given("problem") && mesh_keys.is_given("periodic"))
+    mesh_keys.fail("periodic", message);
+  keys.fail("problem", message);
+}
+
+// ---- The file -----------------------------------------------------------------------------------
+
+/// What rank 0 found: the text of the file, or why it cannot be read.
+struct FileText {
+  bool readable;
+  std::string text;
+};
+
+FileText read_file(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) {
+    // Missing is one reason of several; a folder on the way that may not be entered is another.
+    const bool missing = status.type() == std::filesystem::file_type::not_found;
+    return {false, missing ? "no such file" : "cannot be opened: " + error.message()};
+  }
+  if (std::filesystem::is_directory(status)) return {false, "is a folder; give an input file"};
+
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return {false, std::string("cannot be opened: ") + std::strerror(errno)};
+  // One byte more than allowed tells a file that is too large, also where it has no size: a pipe.
+  std::string text(max_file_bytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad()) return {false, "cannot be read"};
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > max_file_bytes) return {false, "larger than 1 MiB; this is no input file"};
+  return {true, text};
+}
+
+}  // namespace
+
+Case read_case(const Communicator& comm, const std::string& path,
+               const std::vector<std::string>& overrides) {
+  FileText file{true, ""};
+  if (comm.is_root()) file = read_file(path);
+  file.readable = comm.broadcast(std::int64_t{file.readable}) != 0;
+  file.text = comm.broadcast(std::move(file.text));
+  if (!file.readable) throw InputError(fmt::format("{}: {}", path, file.text));
+  return parse_case(file.text, path, overrides, comm.size());
+}
+
+Case parse_case(const std::string& text, const std::string& source,
+                const std::vector<std::string>& overrides, int ranks) {
+  YamlValue root = parse_yaml(text, source);
+  for (const std::string& assignment : overrides) apply_override(root, assignment);
+
+  Case run;
+  run.input = source;
+  YamlReader keys(root);
+  YamlReader& mesh_keys = keys.section("mesh");
+  read_mesh(mesh_keys, run.mesh);
+  read_orders(keys, run.orders);
+  YamlReader& operator_keys = keys.section("operator");
+  operator_keys.read("lambda", run.lambda, Numbers{.at_least = 0});
+  operator_keys.read_choice("geometry", run.geometry, {Geometry::stored});
+  keys.read_choice("problem", run.problem,
+                   {ProblemKind::taylor_green, ProblemKind::manufactured, ProblemKind::nekbone});
+  read_solver(keys.section("solver"), run);
+  read_gather_scatter(keys.section("gather_scatter"), run);
+  keys.section("verification").read("error_bound", run.error_bound, Numbers{.above = 0});
+  keys.section("report").read("json", run.report_json, FileNames{});
+  keys.section("memory").read("limit_gib", run.memory_limit_gib, Numbers{.at_least = 0});
+
+  // Before keys are compared: a misspelt key leaves its default, which may be what does not fit.
+  keys.reject_unknown_keys();
+  check_element_count(mesh_keys, run.mesh, ranks);
+  check_periodicity(keys, mesh_keys, run);
+  return run;
+}
+
+const char* name(ProblemKind problem) {
+  switch (problem) {
+    case ProblemKind::taylor_green:
+      return "taylor-green";
+    case ProblemKind::manufactured:
+      return "manufactured";
+    case ProblemKind::nekbone:
+      return "nekbone";
+  }
+  return "";
+}
+
+const char* name(Preconditioner preconditioner) {
+  return preconditioner == Preconditioner::jacobi ? "jacobi" : "none";
+}
+
+const char* name(VectorOps vector_ops) {
+  return vector_ops == VectorOps::kokkos_kernels ? "kokkos-kernels" : "fused";
+}
+
+const char* name(Geometry) { return "stored"; }
+
+const char* name(Deformation deformation) {
+  switch (deformation) {
+    case Deformation::none:
+      return "none";
+    case Deformation::sine:
+      return "sine";
+    case Deformation::kershaw:
+      return "kershaw";
+  }
+  return "";
+}
+
+}  // namespace nekbone_k

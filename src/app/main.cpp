@@ -1,0 +1,139 @@
+/// @file
+/// The program: command line, MPI and Kokkos, and every error turned into one message and one exit code.
+#include <fmt/format.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <Kokkos_Core.hpp>
+#include <csignal>
+#include <cstring>
+
+#include "app/case.hpp"
+#include "app/run.hpp"
+#include "core/commit.hpp"
+#include "core/config.hpp"
+#include "core/errors.hpp"
+
+namespace {
+
+using namespace nekbone_k;
+
+struct CommandLine {
+  std::string input;
+  std::vector<std::string> overrides;
+  std::string report;
+  bool dry_run = false, list_strategies = false;
+};
+
+constexpr const char* exit_codes =
+    "Exit codes:\n"
+    "  0  passed: every exchange strategy and the solution were verified\n"
+    "  1  failed: a strategy or the solution is wrong, or CG did not converge; the report is written\n"
+    "  2  the input or the command line cannot be used\n"
+    "  3  too little memory, found before allocating\n"
+    "  4  MPI, Kokkos or the program itself failed\n"
+    "  130, 143  ended by SIGINT, SIGTERM\n";
+
+void print_strategies() {
+  fmt::print("Exchange strategies, from the simplest to the least simple:\n");
+  for (const Strategy& strategy : all_strategies())
+    fmt::print("  {:<24} {}\n", strategy.name, strategy.description);
+}
+
+/// Throws what CLI11 throws; the caller prints it on rank 0.
+void parse(CLI::App& app, CommandLine& line, int argc, char** argv) {
+  app.add_option("input", line.input, "Input file (YAML); see inputs/ and docs/input.md");
+  // One text a time, so that a value such as mesh.elements=[8,8,8] is not taken apart.
+  app.add_option_function<std::vector<std::string>>(
+         "--set",
+         [&](const std::vector<std::string>& texts) { line.overrides = texts; },
+         "Override a key of the input: --set solver.order=5 (may be repeated)")
+      ->type_name("KEY.PATH=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false);
+  app.add_option("--report", line.report, "Write the JSON report to FILE")->type_name("FILE");
+  app.add_flag("--dry-run", line.dry_run, "Check the input and say what would be done");
+  app.add_flag("--list-strategies", line.list_strategies, "List the exchange strategies");
+  app.set_version_flag("--version", fmt::format("nekbone-k {} ({})", version_string, commit_string));
+  app.footer(exit_codes);
+  app.parse(argc, argv);
+  if (line.input.empty() && !line.list_strategies)
+    throw InputError("no input file given; try: nekbone-k inputs/smoke.yaml, or --help");
+}
+
+int run_command(const Communicator& comm, int argc, char** argv) {
+  CLI::App app("Spectral-element mini-app that measures, verifies and selects its gather-scatter");
+  CommandLine line;
+  try {
+    parse(app, line, argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const bool asked_for = error.get_exit_code() == 0;  // --help, --version
+    if (!asked_for) throw InputError(fmt::format("{} (see --help)", error.what()));
+    if (comm.is_root()) app.exit(error);
+    return static_cast<int>(ExitCode::pass);
+  }
+  if (line.list_strategies) {
+    if (comm.is_root()) print_strategies();
+    return static_cast<int>(ExitCode::pass);
+  }
+
+  Case input = read_case(comm, line.input, line.overrides);
+  if (!line.report.empty()) input.report_json = line.report;
+  if (line.dry_run) {
+    dry_run(comm, input);
+    return static_cast<int>(ExitCode::pass);
+  }
+  return static_cast<int>(run(comm, input) ? ExitCode::pass : ExitCode::fail);
+}
+
+/// Ends this rank at once; the launcher then ends the others. Only calls that a signal handler may make.
+void end_on_signal(int signal) {
+  static constexpr char text[] = "\nnekbone-k: interrupted\n";
+  static_cast<void>(!write(STDERR_FILENO, text, sizeof(text) - 1));
+  _exit(128 + signal);
+}
+
+/// Runs and turns what goes wrong into an exit code. Errors that every rank raises alike are printed
+/// once; others name their rank and end the job, as the other ranks may wait for this one for ever.
+int guarded_run(const Communicator& comm, int argc, char** argv) {
+  const auto abort = [&](ExitCode code, const char* what) {
+    fmt::print(stderr, "nekbone-k: rank {}: {}\n", comm.rank(), what);
+    std::fflush(stderr);
+    MPI_Abort(MPI_COMM_WORLD, static_cast<int>(code));
+    return static_cast<int>(code);
+  };
+  try {
+    return run_command(comm, argc, argv);
+  } catch (const Error& error) {
+    const bool on_every_rank = error.exit_code() != ExitCode::internal;
+    if (!on_every_rank) return abort(error.exit_code(), error.what());
+    if (comm.is_root()) fmt::print(stderr, "nekbone-k: {}\n", error.what());
+    return static_cast<int>(error.exit_code());
+  } catch (const std::bad_alloc&) {
+    return abort(ExitCode::no_memory, "out of memory; use fewer elements, lower orders or more nodes");
+  } catch (const std::exception& error) {
+    return abort(ExitCode::internal, error.what());
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  std::signal(SIGINT, end_on_signal);
+  std::signal(SIGTERM, end_on_signal);
+  int code = 0;
+  {
+    // The report has a line of its own on threads and binding.
+    Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings()
+                                  .set_disable_warnings(true)
+                                  .set_map_device_id_by("mpi_rank"));
+    const Communicator comm(MPI_COMM_WORLD);
+    code = guarded_run(comm, argc, argv);
+  }
+  MPI_Finalize();
+  return code;
+}

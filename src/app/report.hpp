@@ -1,0 +1,51 @@
+/// @file
+/// The report of a run: on the terminal, and as JSON.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "app/run_record.hpp"
+
+namespace nekbone_k {
+
+/// Version of the JSON report's format, described in docs/report.schema.json.
+inline constexpr int report_version = 1;
+
+/// The parts of the terminal report, each ending in a newline, at most 100 columns wide. They are
+/// printed as soon as they are known.
+std::string header_text(const RunRecord& record);
+std::string order_text(const OrderRecord& order);
+std::string solve_text(const SolveRecord& solve, const MachineRecord& machine);
+std::string closing_text(const RunRecord& record);
+
+/// The whole report with all samples.
+nlohmann::ordered_json to_json(const RunRecord& record);
+
+/// A JSON report that appears complete or not at all. Only rank 0 makes one.
+///
+/// It is written to a temporary file `.NAME.PID.tmp` in the same folder, then renamed; a report
+/// that was there before stays as it was until then. A device or pipe is written to without
+/// renaming.
+class ReportFile {
+ public:
+  /// Checks that the report can be written by creating its temporary file and removing it again, so
+  /// that a run that is killed leaves nothing behind; throws InputError if it cannot.
+  explicit ReportFile(std::string path);
+  /// Removes the temporary file if write() failed half-way.
+  ~ReportFile();
+  ReportFile(const ReportFile&) = delete;
+  ReportFile& operator=(const ReportFile&) = delete;
+
+  /// Writes the temporary file and renames it to the path. Throws InternalError if that fails, as
+  /// on a full disk.
+  void write(const nlohmann::ordered_json& report);
+
+ private:
+  std::string m_path;       ///< as given, for messages
+  std::string m_target;     ///< the file behind symbolic links
+  std::string m_temporary;  ///< empty: the target is a device or pipe
+  bool m_written = false;
+};
+
+}  // namespace nekbone_k

@@ -1,0 +1,207 @@
+// The JSON report, described in docs/report.schema.json: change both, and report_version with them.
+#include <cmath>
+
+#include "app/report.hpp"
+
+namespace nekbone_k {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A number, or null where JSON has none: NaN and infinities.
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json optional_number(const std::optional<double>& value) {
+  return value ? number(*value) : Json(nullptr);
+}
+
+/// A ratio, or null where the reference was not measured.
+Json ratio(double value, double reference) {
+  return reference != 0 ? number(value / reference) : Json(nullptr);
+}
+
+Json numbers(const std::vector<double>& values) {
+  Json array = Json::array();
+  for (double value : values) array.push_back(number(value));
+  return array;
+}
+
+/// A count kept as double, without a decimal point where it is whole.
+Json count(double value) {
+  const bool whole = value == std::floor(value) && std::abs(value) < 9e15;
+  return whole ? Json(static_cast<std::int64_t>(value)) : number(value);
+}
+
+Json spread(const Spread& s) {
+  return {{"min", count(s.min)}, {"avg", number(s.avg)}, {"max", count(s.max)}};
+}
+
+Json summary(const Summary& s) {
+  return {{"median_s", number(s.median)}, {"low_s", number(s.low)}, {"high_s", number(s.high)}};
+}
+
+/// The input in its own words: this object, saved as a file, is an input for the same run.
+Json input_json(const Case& c) {
+  return {
+      {"mesh",
+       {{"elements", c.mesh.elements},
+        {"extent", c.mesh.extent},
+        {"periodic", c.mesh.periodic},
+        {"deformation", name(c.mesh.deformation)},
+        {"epsilon", c.mesh.epsilon}}},
+      {"orders", c.orders},
+      {"operator", {{"lambda", c.lambda}, {"geometry", name(c.geometry)}}},
+      {"problem", name(c.problem)},
+      {"solver",
+       {{"order", c.solver_order},
+        {"preconditioner", name(c.preconditioner)},
+        {"iterations", c.iterations},
+        {"tolerance", c.tolerance},
+        {"vector_ops", name(c.vector_ops)}}},
+      {"gather_scatter",
+       {{"strategies", c.strategies},
+        {"tuning",
+         {{"budget_seconds", c.tuning.budget_seconds},
+          {"minimum_rounds", c.tuning.minimum_rounds}}}}},
+      {"verification", {{"error_bound", c.error_bound}}},
+      {"report", {{"json", c.report_json}}},
+      {"memory", {{"limit_gib", c.memory_limit_gib}}},
+  };
+}
+
+Json machine_json(const MachineRecord& m) {
+  const Json bandwidth = m.copy_bandwidth > 0 ? number(m.copy_bandwidth) : Json(nullptr);
+  return {
+      {"version", m.version},
+      {"commit", m.commit},
+      {"compiler", m.compiler},
+      {"build_type", m.build_type},
+      {"kokkos_version", m.kokkos_version},
+      {"backend", m.backend},
+      {"concurrency", m.concurrency},
+      {"mpi_library", m.mpi_library},
+      {"ranks", m.ranks},
+      {"nodes", m.nodes},
+      {"ranks_per_node", m.ranks_per_node},
+      {"hosts", m.hosts},
+      {"devices", m.devices},
+      {"binding", m.binding},
+      {"warnings", m.warnings},
+      {"copy_bandwidth_bytes_per_s", bandwidth},
+  };
+}
+
+Json candidate_json(const CandidateResult& c) {
+  const bool timed = c.verified && !(c.strategy.overlapped ? c.with_work : c.alone).empty();
+  return {
+      {"strategy", c.strategy.name},
+      {"memory", c.strategy.memory},
+      {"overlapped", c.strategy.overlapped},
+      {"verified", c.verified},
+      {"failure", c.verified ? Json(nullptr) : Json(c.failure)},
+      {"cost", timed ? summary(c.cost) : Json(nullptr)},
+      {"relative_to_best", timed ? number(c.relative_to_best) : Json(nullptr)},
+      {"tie", c.tie},
+      {"selected", c.selected},
+      {"alone_s", numbers(c.alone)},
+      {"with_work_s", numbers(c.with_work)},
+  };
+}
+
+Json tuning_json(const TuningResult& t) {
+  Json candidates = Json::array();
+  for (const CandidateResult& c : t.candidates) candidates.push_back(candidate_json(c));
+  Json selected = nullptr, breakdown = nullptr, on_rank = nullptr;
+  if (t.selected >= 0) {
+    selected = t.candidates[t.selected].strategy.name;
+    breakdown = {{"pack_s", number(t.breakdown.pack)},
+                 {"exchange_s", number(t.breakdown.exchange)},
+                 {"unpack_s", number(t.breakdown.unpack)}};
+    on_rank = summary(t.on_rank);
+  }
+  return {
+      {"selected", selected},
+      {"breakdown", breakdown},
+      {"on_rank", on_rank},
+      {"rounds_alone", t.rounds_alone},
+      {"repeats", t.repeats},
+      {"rounds_with_work", t.rounds_with_work},
+      {"work_name", t.work_name},
+      {"work_alone_s", numbers(t.work_alone)},
+      {"verify_s", number(t.verify_seconds)},
+      {"tune_s", number(t.tune_seconds)},
+      {"candidates", candidates},
+  };
+}
+
+Json order_json(const OrderRecord& o) {
+  return {
+      {"order", o.order},
+      {"compiled", o.compiled},
+      {"total_dofs", o.total_dofs},
+      {"total_local_points", o.total_local_points},
+      {"per_rank",
+       {{"elements", spread(o.elements)},
+        {"boundary_elements", spread(o.boundary_elements)},
+        {"interior_elements", spread(o.interior_elements)},
+        {"owned_dofs", spread(o.owned_dofs)},
+        {"shared_dofs", spread(o.shared_dofs)},
+        {"neighbours", spread(o.neighbours)},
+        {"message_bytes", spread(o.message_bytes)}}},
+      {"setup_s", number(o.setup_seconds)},
+      {"tuning", tuning_json(o.tuning)},
+  };
+}
+
+Json solve_json(const SolveRecord& s, double copy_bandwidth) {
+  return {
+      {"order", s.order},
+      {"strategy", s.strategy},
+      {"passed", s.passed},
+      {"verdict", s.verdict},
+      {"elements", s.elements},
+      {"total_dofs", s.total_dofs},
+      {"total_local_points", s.total_local_points},
+      {"iterations", s.iterations},
+      {"converged", s.converged},
+      {"broke_down", s.broke_down},
+      {"rhs_norm", number(s.rhs_norm)},
+      {"residual", number(s.residual)},
+      {"true_residual", number(s.true_residual)},
+      {"relative_residual", ratio(s.residual, s.rhs_norm)},
+      {"relative_true_residual", ratio(s.true_residual, s.rhs_norm)},
+      {"error", optional_number(s.error)},
+      {"error_l2", optional_number(s.error_l2)},
+      {"setup_s", number(s.setup_seconds)},
+      {"solve_s", number(s.solve_seconds)},
+      {"flops_per_s", number(s.flops)},
+      {"dofs_per_s", number(s.dofs_per_second)},
+      {"bytes_per_dof", number(s.bytes_per_dof)},
+      {"bandwidth_bytes_per_s", number(s.bandwidth)},
+      {"bandwidth_share", ratio(s.bandwidth, copy_bandwidth)},
+      {"peak_memory_bytes", number(s.peak_memory)},
+      {"history", numbers(s.history)},
+  };
+}
+
+}  // namespace
+
+Json to_json(const RunRecord& record) {
+  Json orders = Json::array();
+  for (const OrderRecord& order : record.orders) orders.push_back(order_json(order));
+  Json solve = nullptr;
+  if (record.solve) solve = solve_json(*record.solve, record.machine.copy_bandwidth);
+  return {
+      {"report_version", report_version},
+      {"passed", record.passed},
+      {"started", record.machine.started},
+      {"total_s", number(record.total_seconds)},
+      {"input_file", record.input.input},
+      {"input", input_json(record.input)},
+      {"machine", machine_json(record.machine)},
+      {"orders", orders},
+      {"solve", solve},
+  };
+}
+
+}  // namespace nekbone_k

@@ -1,0 +1,189 @@
+// The terminal report of one order: its mesh, its halo and its tuning.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "app/format.hpp"
+#include "app/report.hpp"
+
+namespace nekbone_k {
+namespace {
+
+const char* plural(std::int64_t n) { return n == 1 ? "" : "s"; }
+
+std::string mesh_table(const OrderRecord& order) {
+  Table table({{"a rank has", false}, {"min"}, {"average"}, {"max"}});
+  const auto add = [&](const char* label, const Spread& s, std::string (*text)(double)) {
+    table.add({label, text(s.min), text(s.avg), text(s.max)});
+  };
+  add("elements", order.elements, count_text);
+  add("  at the boundary to other ranks", order.boundary_elements, count_text);
+  add("  in the interior", order.interior_elements, count_text);
+  add("DOFs it owns", order.owned_dofs, count_text);
+  if (order.shared_dofs.max == 0) return table.text();
+  add("DOFs shared with other ranks", order.shared_dofs, count_text);
+  add("neighbours", order.neighbours, count_text);
+  add("message to a neighbour (doubles)", order.message_bytes, bytes_text);
+  return table.text();
+}
+
+/// One line of the strategy table.
+struct Row {
+  const CandidateResult* candidate;
+  bool timed;
+  Summary cost;
+  double relative_to_best;
+  bool tie;
+};
+
+Row own_stage_row(const CandidateResult& c) {
+  const bool timed = !(c.strategy.overlapped ? c.with_work : c.alone).empty();
+  return {&c, timed, c.cost, c.relative_to_best, c.tie};
+}
+
+/// The plain strategy that took part in the second stage too: its results there are not in the
+/// record, only its samples, and are found here as the tuner finds those of overlapped ones.
+Row plain_under_work(const TuningResult& tuning, const CandidateResult& plain) {
+  std::vector<double> exposed = plain.with_work;
+  const std::size_t rounds = std::min(exposed.size(), tuning.work_alone.size());
+  exposed.resize(rounds);
+  std::transform(exposed.begin(), exposed.end(), tuning.work_alone.begin(), exposed.begin(),
+                 std::minus<>());
+
+  const CandidateResult* best = &plain;
+  for (const CandidateResult& c : tuning.candidates)
+    if (!c.with_work.empty() && median(c.with_work) < median(best->with_work)) best = &c;
+  bool tie = best != &plain && is_tie(plain.with_work, best->with_work);
+  for (const CandidateResult& c : tuning.candidates)
+    tie = tie || (best == &plain && c.strategy.overlapped && c.tie);
+  return {&plain, rounds > 0, summarize(exposed), median(plain.with_work) / median(best->with_work),
+          tie};
+}
+
+std::vector<Row> rows_of(const TuningResult& tuning, bool overlapped) {
+  std::vector<Row> rows;
+  for (const CandidateResult& c : tuning.candidates) {
+    if (c.strategy.overlapped == overlapped) {
+      rows.push_back(own_stage_row(c));
+    } else if (overlapped && !c.with_work.empty()) {
+      rows.push_back(plain_under_work(tuning, c));
+    }
+  }
+  return rows;
+}
+
+/// What to choose a section's unit by: its shortest time, or a hundredth of its longest where that
+/// is longer, as costs beyond the work may be noise about zero.
+double unit_scale(const std::vector<Row>& rows) {
+  double shortest = 0, longest = 0;
+  for (const Row& row : rows) {
+    const double cost = std::abs(row.cost.median);
+    if (!row.timed || !std::isfinite(cost)) continue;
+    shortest = shortest == 0 ? cost : std::min(shortest, cost);
+    longest = std::max(longest, cost);
+  }
+  return std::max(shortest, longest / 100);
+}
+
+std::string ratio_text(double ratio) {
+  // No ratio of times: one of them is noise about zero.
+  if (!std::isfinite(ratio) || ratio <= 0) return "-";
+  return ratio < 1000 ? fmt::format("{:.2f}x", ratio) : fmt::format("{:.1e}x", ratio);
+}
+
+void add_row(Table& table, const Row& row, const DurationFormat& duration) {
+  const CandidateResult& c = *row.candidate;
+  std::vector<std::string> cells{c.strategy.name, c.strategy.memory, c.verified ? "yes" : "WRONG"};
+  if (c.verified && row.timed) {
+    cells.push_back(duration.text(row.cost.median));
+    cells.push_back(duration.text(row.cost.low) + ".." + duration.text(row.cost.high));
+    cells.push_back(ratio_text(row.relative_to_best));
+    cells.push_back(row.tie ? "tie" : "");
+  } else {
+    cells.insert(cells.end(), {"-", "-", "-", ""});
+  }
+  cells.push_back(c.selected ? "SELECTED" : "");
+  table.add(std::move(cells));
+  if (!c.verified)
+    table.add_text("    excluded: ", c.failure.empty() ? "no reason given" : c.failure);
+}
+
+/// Adds the strategies of one stage under a line that says what their times are.
+void add_section(Table& table, const std::vector<Row>& rows, const std::string& title) {
+  if (rows.empty()) return;
+  const DurationFormat duration(unit_scale(rows));
+  table.add_text("  ", fmt::format("[{}] {}", duration.unit(), title));
+  for (const Row& row : rows) add_row(table, row, duration);
+}
+
+std::string alone_title(const TuningResult& tuning) {
+  return fmt::format("the exchange alone; {} round{}, {} exchange{} in each", tuning.rounds_alone,
+                     plural(tuning.rounds_alone), tuning.repeats, plural(tuning.repeats));
+}
+
+std::string with_work_title(const TuningResult& tuning) {
+  if (tuning.work_alone.empty()) return "with work in between: not timed";
+  return fmt::format(
+      "with {} in between: cost beyond the work alone (work: {}), relative to best with the work; "
+      "{} round{}",
+      tuning.work_name, seconds_text(median(tuning.work_alone)), tuning.rounds_with_work,
+      plural(tuning.rounds_with_work));
+}
+
+std::string strategy_table(const TuningResult& tuning) {
+  Table table({{"strategy", false},
+               {"memory", false, 12},
+               {"verified", false},
+               {"median"},
+               {"95 % interval"},
+               {"vs best"},
+               {"tie", false},
+               {"selected", false}});
+  add_section(table, rows_of(tuning, false), alone_title(tuning));
+  add_section(table, rows_of(tuning, true), with_work_title(tuning));
+  return table.text();
+}
+
+std::string winner_text(const TuningResult& tuning) {
+  if (tuning.selected < 0)
+    return wrap("  Selected: ", "none; every strategy was WRONG, so this order cannot be run");
+  const ExchangeBreakdown& parts = tuning.breakdown;
+  std::string text = wrap("  Selected: ", tuning.candidates[tuning.selected].strategy.name);
+  text += wrap("    its exchange: ",
+               fmt::format("pack {}, messages {}, unpack {}", seconds_text(parts.pack),
+                           seconds_text(parts.exchange), seconds_text(parts.unpack)));
+  const Summary& on_rank = tuning.on_rank;
+  text += wrap("    on-rank QQ^T: ",
+               fmt::format("{} ({} .. {})", seconds_text(on_rank.median), seconds_text(on_rank.low),
+                           seconds_text(on_rank.high)));
+  return text;
+}
+
+}  // namespace
+
+std::string order_text(const OrderRecord& order) {
+  std::string title = fmt::format("-- Order {} ", order.order);
+  title.append(report_width - text_width(title), '-');
+  std::string text = "\n" + title + "\n";
+  text += wrap("  ", fmt::format("{} DOFs, {} local points, set up in {}",
+                                 count_text(static_cast<double>(order.total_dofs)),
+                                 count_text(static_cast<double>(order.total_local_points)),
+                                 seconds_text(order.setup_seconds)));
+  if (!order.compiled)
+    text += wrap("  ",
+                 "This order was not compiled: the slower kernel with a run-time order ran "
+                 "(CMake: NEKBONE_K_ORDERS).");
+  text += mesh_table(order);
+  if (order.shared_dofs.max == 0)
+    text += wrap("  ", "no shared DOFs: nothing to exchange; the times below are of empty calls");
+  if (!order.tuning.candidates.empty()) text += "\n" + strategy_table(order.tuning);
+  text += winner_text(order.tuning);
+  text += wrap("  ",
+               fmt::format("Verified in {}, timed in {}", seconds_text(order.tuning.verify_seconds),
+                           seconds_text(order.tuning.tune_seconds)));
+  return text;
+}
+
+}  // namespace nekbone_k

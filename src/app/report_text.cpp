@@ -1,0 +1,200 @@
+// The terminal report: its header, the CG run and its end. An order's tuning is in
+// report_order.cpp.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/format.hpp"
+#include "app/report.hpp"
+
+namespace nekbone_k {
+namespace {
+
+/// Hosts, devices and bindings beyond this many different ones are left to the JSON report.
+constexpr std::size_t most_groups = 12;
+
+/// A line "  label         text", wrapped under the text.
+std::string field(const std::string& label, const std::string& text) {
+  return wrap(fmt::format("  {:<13} ", label), text);
+}
+
+/// A full-width line that begins with `title`.
+std::string heading(const std::string& title) {
+  std::string line = fmt::format("-- {} ", title);
+  const std::size_t width = text_width(line);
+  if (width < report_width) line.append(report_width - width, '-');
+  return wrap("", line);
+}
+
+/// A value of each rank, equal ones together: "ranks 0-3: host".
+std::string per_rank(const std::string& label, const std::vector<std::string>& values,
+                     const std::string& json_key) {
+  const auto groups = group_equal(values);
+  std::string text;
+  for (std::size_t g = 0; g < std::min(groups.size(), most_groups); ++g) {
+    const auto& [value, ranks] = groups[g];
+    const std::string shown = value.empty() ? "unknown" : value;
+    text += field(g == 0 ? label : "", fmt::format("rank{} {}: {}", ranks.size() > 1 ? "s" : "",
+                                                   ranges_text(ranks), shown));
+  }
+  if (groups.size() > most_groups)
+    text += field("", fmt::format("and {} more: machine.{} of the JSON report",
+                                  groups.size() - most_groups, json_key));
+  return text;
+}
+
+std::string layout_text(const MachineRecord& machine) {
+  std::string text =
+      fmt::format("{} on {} node{}", machine.ranks, machine.nodes, machine.nodes == 1 ? "" : "s");
+  if (machine.nodes <= 1 || machine.ranks_per_node.empty()) return text;
+  const auto [least, most] =
+      std::minmax_element(machine.ranks_per_node.begin(), machine.ranks_per_node.end());
+  if (*least == *most) return text + fmt::format(", {} a node", *least);
+  return text + fmt::format(", {} to {} a node", *least, *most);
+}
+
+std::string mesh_text(const MeshSpec& mesh) {
+  std::string periodic;
+  for (int d = 0; d < 3; ++d)
+    if (mesh.periodic[d]) periodic += fmt::format("{}{}", periodic.empty() ? "" : ", ", "xyz"[d]);
+  std::string deformation = "not deformed";
+  if (mesh.deformation != Deformation::none)
+    deformation =
+        fmt::format("deformation {} with epsilon {:g}", name(mesh.deformation), mesh.epsilon);
+  return fmt::format("{} × {} × {} elements on {:g} × {:g} × {:g}, {}, {}", mesh.elements[0],
+                     mesh.elements[1], mesh.elements[2], mesh.extent[0], mesh.extent[1],
+                     mesh.extent[2], periodic.empty() ? "not periodic" : "periodic in " + periodic,
+                     deformation);
+}
+
+/// The first line: MPICH's version goes on with pages of configuration.
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+/// `norm` relative to ‖b‖, or as it is where that is zero.
+std::string relative(double norm, double rhs_norm) {
+  if (rhs_norm == 0) return fmt::format("{:.3e} (|b| is 0)", norm);
+  return fmt::format("{:.3e} |b|", norm / rhs_norm);
+}
+
+std::string iterations_text(const SolveRecord& solve) {
+  if (solve.broke_down) return fmt::format("{}, then a NaN or infinity appeared", solve.iterations);
+  return fmt::format("{}{}", solve.iterations,
+                     solve.converged ? ", converged to the tolerance" : "");
+}
+
+std::string error_text(const SolveRecord& solve) {
+  if (!solve.error && !solve.error_l2) return "not known: the problem has no exact solution";
+  std::string text;
+  if (solve.error) text = fmt::format("{:.3e} largest", *solve.error);
+  if (solve.error_l2)
+    text += fmt::format("{}{:.3e} in the L2 norm", text.empty() ? "" : ", ", *solve.error_l2);
+  return text + ", relative to the exact solution";
+}
+
+std::string traffic_text(const SolveRecord& solve, double copy_bandwidth) {
+  std::string text =
+      fmt::format("at least {} B per DOF and iteration: {}", significant(solve.bytes_per_dof),
+                  giga_text(solve.bandwidth, "B/s"));
+  if (copy_bandwidth > 0)
+    text += fmt::format(", {:.1f} % of the {} copied in this run",
+                        100 * solve.bandwidth / copy_bandwidth, giga_text(copy_bandwidth, "B/s"));
+  return text;
+}
+
+/// The orders whose tuning excluded a strategy, and those without any left.
+std::string exclusions_text(const std::vector<OrderRecord>& orders) {
+  std::string text;
+  for (const OrderRecord& order : orders) {
+    const auto wrong = std::count_if(order.tuning.candidates.begin(), order.tuning.candidates.end(),
+                                     [](const CandidateResult& c) { return !c.verified; });
+    if (wrong > 0)
+      text += field("", fmt::format("order {}: {} of {} strategies WRONG and excluded{}",
+                                    order.order, wrong, order.tuning.candidates.size(),
+                                    order.tuning.selected < 0 ? ", so none is left" : ""));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string header_text(const RunRecord& record) {
+  const MachineRecord& machine = record.machine;
+  const Case& input = record.input;
+  std::string text = heading(fmt::format("nekbone-k {}, commit {}, started {}", machine.version,
+                                         machine.commit, machine.started));
+  text += field("input", input.input);
+  text += field("problem", fmt::format("{}, lambda {:g}, geometry {}", name(input.problem),
+                                       input.lambda, name(input.geometry)));
+  text += field("mesh", mesh_text(input.mesh));
+  text += field("build", fmt::format("{}, {}", machine.compiler, machine.build_type));
+  text +=
+      field("Kokkos", fmt::format("{}, {} with concurrency {} on a rank", machine.kokkos_version,
+                                  machine.backend, machine.concurrency));
+  text += field("MPI", first_line(machine.mpi_library));
+  text += field("ranks", layout_text(machine));
+  text += per_rank("hosts", machine.hosts, "hosts");
+  text += per_rank("devices", machine.devices, "devices");
+  text += per_rank("cores", machine.binding, "binding");
+  if (machine.copy_bandwidth > 0)
+    text += field(
+        "copy", giga_text(machine.copy_bandwidth, "B/s") + " read plus written, all ranks at once");
+  for (const std::string& warning : machine.warnings) text += field("WARNING", warning);
+  return text;
+}
+
+std::string solve_text(const SolveRecord& solve, const MachineRecord& machine) {
+  std::string text =
+      "\n" + heading(fmt::format("CG at order {}, strategy {}", solve.order, solve.strategy));
+  text += field("size", fmt::format("{} elements, {} DOFs, {} local points",
+                                    count_text(static_cast<double>(solve.elements)),
+                                    count_text(static_cast<double>(solve.total_dofs)),
+                                    count_text(static_cast<double>(solve.total_local_points))));
+  text += field("iterations", iterations_text(solve));
+  text += field("residual", fmt::format("{} recursive, {} recomputed as b - Ax",
+                                        relative(solve.residual, solve.rhs_norm),
+                                        relative(solve.true_residual, solve.rhs_norm)));
+  text += field("error", error_text(solve));
+  std::string time = seconds_text(solve.solve_seconds);
+  if (solve.iterations > 0)
+    time += fmt::format(", {} an iteration", seconds_text(solve.solve_seconds / solve.iterations));
+  text += field("time", time + "; set-up before it " + seconds_text(solve.setup_seconds));
+  text += field("peak memory", bytes_text(solve.peak_memory) + ", sum over the ranks");
+  text += field("speed", fmt::format("{} by Nekbone's count, {}", giga_text(solve.flops, "FLOP/s"),
+                                     giga_text(solve.dofs_per_second, "DOF/s")));
+  text += field("traffic", traffic_text(solve, machine.copy_bandwidth));
+  text += field(solve.passed ? "PASS" : "FAIL", solve.verdict);
+  return text;
+}
+
+std::string closing_text(const RunRecord& record) {
+  std::string text = "\n" + heading("Result");
+  Table table({{"order", true},
+               {"selected strategy", false},
+               {"cost"},
+               {"95 % interval"},
+               {"is the time", false}});
+  for (const OrderRecord& order : record.orders) {
+    const int selected = order.tuning.selected;
+    if (selected < 0) {
+      table.add({fmt::format("{}", order.order), "none was right", "-", "-", "-"});
+      continue;
+    }
+    const CandidateResult& winner = order.tuning.candidates[selected];
+    const Summary& cost = winner.cost;
+    table.add(
+        {fmt::format("{}", order.order), winner.strategy.name, seconds_text(cost.median),
+         fmt::format("{} .. {}", seconds_text(cost.low), seconds_text(cost.high)),
+         winner.strategy.overlapped ? "beyond the work in between" : "of the exchange alone"});
+  }
+  if (!record.orders.empty()) text += table.text();
+  text += exclusions_text(record.orders);
+  std::string summary = fmt::format("{} in all", seconds_text(record.total_seconds));
+  if (!record.input.report_json.empty())
+    summary += fmt::format("; all samples in {}", record.input.report_json);
+  if (record.solve && !record.solve->passed) summary += "; CG: " + record.solve->verdict;
+  return text + field(record.passed ? "PASS" : "FAIL", summary);
+}
+
+}  // namespace nekbone_k

@@ -1,0 +1,136 @@
+#include "app/run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "app/machine_record.hpp"
+#include "app/memory.hpp"
+#include "app/order_run.hpp"
+#include "app/progress.hpp"
+#include "app/report.hpp"
+#include "core/errors.hpp"
+#include "core/machine.hpp"
+
+namespace nekbone_k {
+namespace {
+
+/// Prints on rank 0, on a line that the progress bar has left.
+void print(const Communicator& comm, Progress& progress, const std::string& text) {
+  if (!comm.is_root()) return;
+  progress.clear();
+  fmt::print("{}", text);
+  std::fflush(stdout);
+}
+
+/// Opens the JSON report on rank 0; if that fails, fails alike on every rank.
+std::unique_ptr<ReportFile> open_report(const Communicator& comm, const std::string& path) {
+  std::unique_ptr<ReportFile> file;
+  std::string complaint;
+  if (comm.is_root()) {
+    try {
+      file = std::make_unique<ReportFile>(path);
+    } catch (const InputError& error) {
+      complaint = error.what();
+    }
+  }
+  complaint = comm.broadcast(complaint);
+  if (!complaint.empty()) throw InputError(complaint);
+  return file;
+}
+
+/// The strategy selected at the solver's order, or nullptr if none was right there.
+const Strategy* selected_strategy(const std::vector<OrderRecord>& orders, int order) {
+  for (const OrderRecord& record : orders)
+    if (record.order == order && record.tuning.selected >= 0)
+      return &record.tuning.candidates[record.tuning.selected].strategy;
+  return nullptr;
+}
+
+std::vector<int> orders_to_tune(const Case& input) {
+  std::vector<int> orders = input.orders;
+  if (std::find(orders.begin(), orders.end(), input.solver_order) == orders.end())
+    orders.push_back(input.solver_order);
+  return orders;
+}
+
+bool passed(const RunRecord& record) {
+  const auto all_right = [](const OrderRecord& order) {
+    return std::all_of(order.tuning.candidates.begin(), order.tuning.candidates.end(),
+                       [](const CandidateResult& c) { return c.verified; });
+  };
+  return record.solve && record.solve->passed &&
+         std::all_of(record.orders.begin(), record.orders.end(), all_right);
+}
+
+}  // namespace
+
+bool run(const Communicator& comm, const Case& input) {
+  const double begin = wall_seconds();
+  Progress progress(comm.is_root());
+  const NodeLayout layout = find_node_layout(comm);
+  Case tuned = input;
+  tuned.orders = orders_to_tune(input);
+  const MemoryBudget budget = estimate_memory(comm, tuned, layout);
+  require_memory(tuned, budget, layout);
+  const auto file = open_report(comm, input.report_json);
+
+  RunRecord record;
+  record.input = input;
+  record.machine = make_machine_record(comm);
+  progress.stage("measuring the copy bandwidth");
+  record.machine.copy_bandwidth = measure_copy_bandwidth(comm);
+  print(comm, progress, header_text(record));
+  for (const int order : tuned.orders) {
+    record.orders.push_back(
+        tune_order(comm, input, order, budget.available, layout.node_ranks, progress));
+    print(comm, progress, order_text(record.orders.back()));
+  }
+  if (const Strategy* strategy = selected_strategy(record.orders, input.solver_order)) {
+    record.solve = solve(comm, input, *strategy, progress);
+    print(comm, progress, solve_text(*record.solve, record.machine));
+  }
+  record.passed = passed(record);
+  record.total_seconds = comm.max(wall_seconds() - begin);
+  if (file) file->write(to_json(record));
+  print(comm, progress, closing_text(record));
+  return record.passed;
+}
+
+void dry_run(const Communicator& comm, const Case& input) {
+  constexpr double gib = 1024.0 * 1024.0 * 1024.0;
+  const NodeLayout layout = find_node_layout(comm);
+  Case tuned = input;
+  tuned.orders = orders_to_tune(input);
+  const MemoryBudget budget = estimate_memory(comm, tuned, layout);
+
+  Progress progress(comm.is_root());
+  RunRecord record;
+  record.input = input;
+  record.machine = make_machine_record(comm);
+  print(comm, progress, header_text(record));
+  for (const int order : tuned.orders) {
+    const BoxMesh mesh(input.mesh, order, comm.size(), comm.rank());
+    const Spread elements = comm.spread(mesh.n_elements());
+    const TuningMemory memory = tuning_memory(mesh);
+    const double plain = comm.max(memory.without_operator * layout.node_ranks);
+    const double full = comm.max(memory.with_operator * layout.node_ranks);
+    const bool fits = full <= budget.available;
+    print(comm, progress,
+          fmt::format("Would tune order {}: {} DOFs, {:.0f} to {:.0f} elements a rank, {:.1f} GiB a "
+                      "node\n  ({} strategies, overlapped ones under {})\n",
+                      order, mesh.total_dofs(), elements.min, elements.max,
+                      (fits ? full : plain) / gib, input.strategies.size(),
+                      fits ? "the real Ax" : "on-rank gather-scatter"));
+  }
+  print(comm, progress,
+        fmt::format("Would solve {} at order {} by CG: {} iterations{}, {:.1f} GiB a node of {:.1f} "
+                    "GiB available\n",
+                    name(input.problem), input.solver_order, input.iterations,
+                    input.tolerance > 0 ? " at most" : "", budget.solve / gib,
+                    budget.available / gib));
+  require_memory(tuned, budget, layout);
+}
+
+}  // namespace nekbone_k

@@ -1,0 +1,145 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "app/order_run.hpp"
+#include "app/problem.hpp"
+#include "core/machine.hpp"
+#include "operators/elliptic_operator.hpp"
+#include "operators/null_space.hpp"
+#include "solver/conjugate_gradients.hpp"
+#include "solver/vector_ops.hpp"
+
+namespace nekbone_k {
+namespace {
+
+/// ‖b - A x‖ and ‖(b - A x) - r‖, over owned DOFs.
+struct ResidualCheck {
+  double true_residual = 0, difference = 0;
+};
+
+/// Overwrites p with b and ap with A x.
+ResidualCheck check_residual(const Communicator& comm, const EllipticOperator& a,
+                             const GeometricFactors& geometry, const Problem& problem,
+                             const CgVectors& v) {
+  AssembledSpace& space = a.space();
+  problem.right_hand_side(space, geometry, v.p);
+  if (a.is_singular()) remove_constants(comm, space, v.p);
+  a.apply(v.x, v.ap);
+  std::array<double, 2> squares{};
+  Kokkos::parallel_reduce(
+      "nekbone_k: true residual",
+      Kokkos::RangePolicy<ExecutionSpace>(space.n_not_owned(), space.size()),
+      KOKKOS_LAMBDA(const LocalIndex i, double& residual, double& difference) {
+        const double r = v.p(i) - v.ap(i);
+        residual += r * r;
+        difference += (r - v.r(i)) * (r - v.r(i));
+      },
+      squares[0], squares[1]);
+  comm.sum(squares);
+  return {std::sqrt(squares[0]), std::sqrt(squares[1])};
+}
+
+void judge(const Case& input, const ResidualCheck& check, SolveRecord& record) {
+  const double agreement = check.difference / record.rhs_norm;
+  const auto fail = [&](std::string why) {
+    record.passed = false;
+    record.verdict = std::move(why);
+  };
+  record.passed = true;
+  if (record.broke_down) {
+    fail("the iteration broke down: NaN, infinity or a direction of no positive energy");
+  } else if (!record.converged) {
+    fail(fmt::format("not converged to {:.1e} in {} iterations: residual {:.2e} of |b|; raise "
+                     "solver.iterations or solver.tolerance, or try the jacobi preconditioner",
+                     input.tolerance, record.iterations, record.residual / record.rhs_norm));
+  } else if (input.tolerance == 0 && !(agreement <= 1e-10)) {
+    fail(fmt::format("the residual recomputed as b - Ax differs from the iteration's by {:.1e} of |b|",
+                     agreement));
+  } else if (record.error && !(*record.error <= input.error_bound)) {
+    fail(fmt::format("the error {:.2e} is above verification.error_bound {:.1e}: raise the order or "
+                     "the elements, or solve further",
+                     *record.error, input.error_bound));
+  } else if (record.error) {
+    record.verdict =
+        fmt::format("error {:.2e} within the bound {:.1e}", *record.error, input.error_bound);
+  } else {
+    record.verdict = fmt::format("recomputed residual agrees to {:.1e} of |b|", agreement);
+  }
+}
+
+}  // namespace
+
+SolveRecord solve(const Communicator& comm, const Case& input, const Strategy& strategy,
+                  Progress& progress) {
+  SolveRecord record;
+  record.order = input.solver_order;
+  record.strategy = strategy.name;
+  progress.stage(fmt::format("order {}: setting up CG", record.order));
+  comm.barrier();
+  const double begin = wall_seconds();
+  const BoxMesh mesh(input.mesh, input.solver_order, comm.size(), comm.rank());
+  AssembledSpace space(comm, mesh);
+  space.gs().select(strategy);
+  const GeometricFactors geometry(space);
+  const EllipticOperator a(space, geometry, input.lambda);
+  const Problem problem(input.problem, input.mesh, input.lambda);
+  const CgVectors v{space.make_vector("x"), space.make_vector("r"), space.make_vector("p"),
+                    space.make_vector("Ap")};
+  DeviceVector<double> inverse_diagonal;
+  if (input.preconditioner == Preconditioner::jacobi) inverse_diagonal = a.inverse_diagonal();
+  problem.right_hand_side(space, geometry, v.r);
+  const VectorRange range{space.size(), space.n_not_owned()};
+  std::function<void(const DeviceVector<double>&)> project;
+  if (a.is_singular())
+    project = [&](const DeviceVector<double>& r) { remove_constants(comm, space, r); };
+  // The first application touches memory and code for the first time; it is not the solver's time.
+  a.apply(v.r, v.ap);
+  Kokkos::fence("nekbone_k: solve set up");
+  record.setup_seconds = comm.max(wall_seconds() - begin);
+
+  progress.stage(fmt::format("order {}: CG", record.order), input.iterations);
+  int traffic = 0;
+  const auto iterate = [&](const auto& ops) {
+    traffic = ops.traffic();
+    return conjugate_gradients(comm, a, ops, v, {input.iterations, input.tolerance}, project,
+                               [&](int iteration) { progress.update(iteration); });
+  };
+  const CgResult cg = input.vector_ops == VectorOps::fused
+                          ? iterate(FusedVectorOps(range, inverse_diagonal))
+                          : iterate(KokkosKernelsVectorOps(range, inverse_diagonal));
+
+  progress.stage("verifying the solution");
+  record.iterations = cg.iterations;
+  record.converged = cg.converged;
+  record.broke_down = cg.broke_down;
+  record.rhs_norm = cg.history.front();
+  record.residual = cg.residual();
+  record.history = cg.history;
+  record.solve_seconds = cg.seconds;
+  const ResidualCheck check = check_residual(comm, a, geometry, problem, v);
+  record.true_residual = check.true_residual;
+  if (a.is_singular()) remove_constants(comm, space, v.x);
+  if (problem.has_exact_solution()) {
+    const SolutionError error = problem.error(comm, space, geometry, v.x, a.is_singular());
+    record.error = error.max;
+    record.error_l2 = error.l2;
+  }
+
+  const ElementLayout& layout = space.layout();
+  record.elements = input.mesh.total_elements();
+  record.total_dofs = mesh.total_dofs();
+  record.total_local_points = record.elements * layout.points();
+  const double iterations_per_second = cg.iterations / std::max(cg.seconds, 1e-12);
+  record.flops = static_cast<double>(record.total_local_points) * (12.0 * layout.nq + 34) *
+                 iterations_per_second;
+  record.dofs_per_second = static_cast<double>(record.total_dofs) * iterations_per_second;
+  const double bytes = comm.sum(a.least_bytes() + double{sizeof(double)} * traffic * space.size());
+  record.bytes_per_dof = bytes / static_cast<double>(record.total_dofs);
+  record.bandwidth = bytes * iterations_per_second;
+  record.peak_memory = comm.sum(peak_memory());
+  judge(input, check, record);
+  return record;
+}
+
+}  // namespace nekbone_k

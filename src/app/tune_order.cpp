@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "app/memory.hpp"
+#include "app/order_run.hpp"
+#include "operators/elliptic_operator.hpp"
+
+namespace nekbone_k {
+namespace {
+
+/// The operator at one order with vectors to apply it to.
+struct Operand {
+  Operand(AssembledSpace& space, double lambda)
+      : geometry(space),
+        a(space, geometry, lambda),
+        u(space.make_vector("u")),
+        au(space.make_vector("Au")) {
+    // Not zeros: those could be faster to multiply. Padding stays zero.
+    Kokkos::deep_copy(Kokkos::subview(u, std::pair<LocalIndex, LocalIndex>(0, space.n_rows())), 1.25);
+  }
+  GeometricFactors geometry;
+  EllipticOperator a;
+  DeviceVector<double> u, au;
+};
+
+void record_mesh(const Communicator& comm, const AssembledSpace& space, OrderRecord& record) {
+  const ElementLayout& layout = space.layout();
+  const HaloPlan& plan = space.gs().plan();
+  record.total_dofs = space.mesh().total_dofs();
+  record.total_local_points =
+      comm.sum(std::int64_t{layout.n_elements} * layout.points());
+  record.elements = comm.spread(layout.n_elements);
+  record.owned_dofs = comm.spread(static_cast<double>(space.n_owned()));
+  record.boundary_elements = comm.spread(space.n_boundary_elements());
+  record.interior_elements = comm.spread(layout.n_elements - space.n_boundary_elements());
+  record.shared_dofs = comm.spread(plan.n_shared());
+  record.neighbours = comm.spread(static_cast<double>(plan.neighbours.size()));
+  record.message_bytes = comm.spread(static_cast<double>(plan.n_slots()) * sizeof(double));
+}
+
+std::vector<Strategy> chosen_strategies(const Case& input) {
+  std::vector<Strategy> chosen;
+  for (const std::string& name : input.strategies) chosen.push_back(*find_strategy(name));
+  return chosen;
+}
+
+}  // namespace
+
+OrderRecord tune_order(const Communicator& comm, const Case& input, int order, double available,
+                       int node_ranks, Progress& progress) {
+  OrderRecord record;
+  record.order = order;
+  record.compiled = is_compiled_order(order);
+
+  progress.stage(fmt::format("order {}: numbering the mesh", order));
+  comm.barrier();
+  const double begin = wall_seconds();
+  const BoxMesh mesh(input.mesh, order, comm.size(), comm.rank());
+  AssembledSpace space(comm, mesh);
+  const bool fits = comm.max(tuning_memory(mesh).with_operator * node_ranks) <= available;
+  std::optional<Operand> operand;
+  if (fits) operand.emplace(space, input.lambda);
+  Kokkos::fence("nekbone_k: order set up");
+  record.setup_seconds = comm.max(wall_seconds() - begin);
+  record_mesh(comm, space, record);
+
+  OverlapWork work;
+  DeviceVector<double> rows;
+  if (operand) {
+    work.name = "Ax on interior elements";
+    work.run = [&] {
+      operand->a.apply_interior(operand->u, operand->au);
+      Kokkos::fence("nekbone_k: interior elements done");
+    };
+  } else {
+    work.name = "on-rank gather-scatter (the factors of Ax do not fit in memory)";
+    rows = uninitialized<double>("nekbone_k: rows", space.n_rows());
+    work.run = [&] {
+      space.gather_rows(rows, space.gs().plan().n_shared(), space.n_rows());
+      Kokkos::fence("nekbone_k: on-rank gather done");
+    };
+  }
+  progress.stage(fmt::format("order {}: tuning the gather-scatter", order));
+  record.tuning = tune(space.gs(), chosen_strategies(input), work, input.tuning);
+  return record;
+}
+
+}  // namespace nekbone_k

@@ -1,0 +1,209 @@
+#include "app/yaml_tree.hpp"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+
+#include "core/errors.hpp"
+
+namespace nekbone_k {
+namespace {
+
+constexpr const char* set_usage = "write --set key.path=value, for example --set solver.order=3";
+
+// An alias may stand for a value that holds it, or for one that holds many aliases that each hold
+// many. No input needs anything near these sizes.
+constexpr int max_depth = 32;
+constexpr int max_values = 100'000;
+
+/// What messages call the place of a value: a file and its lines, or a --set, which has none.
+struct Source {
+  std::string name;
+  bool has_lines;
+
+  std::string at(const YAML::Mark& mark) const {
+    return has_lines && !mark.is_null() ? fmt::format("{}:{}", name, mark.line + 1) : name;
+  }
+};
+
+std::string join_path(const std::string& path, const std::string& key) {
+  return path.empty() ? key : path + "." + key;
+}
+
+YamlValue* find_entry(YamlValue& mapping, const std::string& key) {
+  const auto entry = std::find_if(mapping.items.begin(), mapping.items.end(),
+                                  [&](const YamlValue& value) { return value.key == key; });
+  return entry == mapping.items.end() ? nullptr : &*entry;
+}
+
+/// Turns the nodes of yaml-cpp into a tree.
+class TreeBuilder {
+ public:
+  explicit TreeBuilder(const Source& source) : m_source(source) {}
+
+  YamlValue build(const YAML::Node& node, const std::string& where, const std::string& path,
+                  int depth = 0) {
+    if (depth > max_depth || ++m_values > max_values)
+      throw InputError(where + ": nested too deeply, or an alias that contains itself");
+    YamlValue value;
+    value.where = where;
+    if (node.IsScalar()) {
+      value.kind = YamlValue::Kind::scalar;
+      value.text = node.Scalar();
+      value.quoted = node.Tag() == "!" || node.Tag() == "tag:yaml.org,2002:str";
+    } else if (node.IsSequence()) {
+      value.kind = YamlValue::Kind::list;
+      for (const YAML::Node& item : node)
+        value.items.push_back(build(item, m_source.at(item.Mark()), path, depth + 1));
+    } else if (node.IsMap()) {
+      value.kind = YamlValue::Kind::mapping;
+      for (const auto& entry : node) add_entry(value, entry.first, entry.second, path, depth);
+    }
+    return value;
+  }
+
+ private:
+  void add_entry(YamlValue& mapping, const YAML::Node& key, const YAML::Node& node,
+                 const std::string& path, int depth) {
+    const std::string where = m_source.at(key.Mark());
+    if (!key.IsScalar() || key.Scalar().empty())
+      throw InputError(where + ": a key must be one word");
+    const std::string entry_path = join_path(path, key.Scalar());
+    if (const YamlValue* first = mapping.find(key.Scalar()))
+      throw InputError(fmt::format("{}: {}: given twice, first at {}; keep one of the two", where,
+                                   printable(entry_path), first->where));
+    YamlValue value = build(node, where, entry_path, depth + 1);
+    value.key = key.Scalar();
+    mapping.items.push_back(std::move(value));
+  }
+
+  const Source& m_source;
+  int m_values = 0;
+};
+
+/// The one document in `text`; nothing if there is none.
+YamlValue parse_document(const std::string& text, const Source& source) {
+  std::vector<YAML::Node> documents;
+  try {
+    documents = YAML::LoadAll(text);
+  } catch (const YAML::Exception& error) {
+    throw InputError(fmt::format("{}: not YAML: {}", source.at(error.mark), error.msg));
+  }
+  if (documents.size() > 1)
+    throw InputError(
+        fmt::format("{}: given {} YAML documents, of which the second starts here; "
+                    "allowed: one",
+                    source.at(documents[1].Mark()), documents.size()));
+  if (documents.empty()) return {};
+  return TreeBuilder(source).build(documents[0], source.at(documents[0].Mark()), "");
+}
+
+/// Puts `value` in the place of `target`; of mappings, each key in its own.
+void assign(YamlValue& target, YamlValue value) {
+  if (target.kind != YamlValue::Kind::mapping || value.kind != YamlValue::Kind::mapping) {
+    value.key = target.key;
+    target = std::move(value);
+    return;
+  }
+  for (YamlValue& entry : value.items) {
+    if (YamlValue* old = find_entry(target, entry.key))
+      assign(*old, std::move(entry));
+    else
+      target.items.push_back(std::move(entry));
+  }
+}
+
+/// The value at `path` in `root`, made if need be. `where` is the --set that asks for it.
+YamlValue& at_path(YamlValue& root, const std::string& path, const std::string& where) {
+  YamlValue* value = &root;
+  for (std::size_t begin = 0, end; begin <= path.size(); begin = end + 1) {
+    end = std::min(path.find('.', begin), path.size());
+    const std::string key = path.substr(begin, end - begin);
+    if (key.empty())
+      throw InputError(fmt::format("{}: given a key path with an empty key; {}", where, set_usage));
+    if (value->kind == YamlValue::Kind::nothing) value->kind = YamlValue::Kind::mapping;
+    if (value->kind != YamlValue::Kind::mapping)
+      throw InputError(fmt::format("{}: {} is {} ({}) and has no keys, so there is no {}", where,
+                                   path.substr(0, begin - 1), describe(*value), value->where,
+                                   printable(path)));
+    YamlValue* entry = find_entry(*value, key);
+    if (!entry) {
+      entry = &value->items.emplace_back();
+      entry->key = key;
+      entry->where = where;
+    }
+    value = entry;
+  }
+  return *value;
+}
+
+}  // namespace
+
+const YamlValue* YamlValue::find(const std::string& wanted) const {
+  const auto entry = std::find_if(items.begin(), items.end(),
+                                  [&](const YamlValue& value) { return value.key == wanted; });
+  return kind != Kind::mapping || entry == items.end() ? nullptr : &*entry;
+}
+
+YamlValue parse_yaml(const std::string& text, const std::string& source) {
+  YamlValue root = parse_document(text, {source, true});
+  if (root.kind == YamlValue::Kind::nothing)
+    throw InputError(source + ": empty; give at least one key, for example 'orders: [7]'");
+  if (root.kind != YamlValue::Kind::mapping)
+    throw InputError(
+        fmt::format("{}: given {}; allowed: a mapping of keys to values, for example "
+                    "'orders: [7]'",
+                    root.where, describe(root)));
+  root.where = source;
+  return root;
+}
+
+void apply_override(YamlValue& root, const std::string& assignment) {
+  const std::string where = "--set " + printable(assignment);
+  const std::size_t equals = assignment.find('=');
+  if (equals == std::string::npos)
+    throw InputError(fmt::format("{}: given no '='; {}", where, set_usage));
+  YamlValue value = parse_document(assignment.substr(equals + 1), {where, false});
+  if (value.kind == YamlValue::Kind::nothing)
+    throw InputError(fmt::format("{}: given no value after '='; {}", where, set_usage));
+
+  std::string path = assignment.substr(0, equals);
+  path.erase(0, std::min(path.find_first_not_of(' '), path.size()));
+  path.erase(path.find_last_not_of(' ') + 1);
+  assign(at_path(root, path, where), std::move(value));
+}
+
+std::string describe(const YamlValue& value) {
+  switch (value.kind) {
+    case YamlValue::Kind::nothing:
+      return "nothing";
+    case YamlValue::Kind::list:
+      return fmt::format("a list of {}", value.items.size());
+    case YamlValue::Kind::mapping:
+      return "a mapping";
+    case YamlValue::Kind::scalar:
+      break;
+  }
+  const std::string text = printable(value.text);
+  return value.quoted ? fmt::format("the text \"{}\"", text) : fmt::format("'{}'", text);
+}
+
+std::string printable(const std::string& text) {
+  constexpr std::size_t longest = 120;
+  std::size_t length = std::min(text.size(), longest);
+  // Back to the start of a UTF-8 character, whose further bytes are 10xxxxxx.
+  while (length < text.size() && length > 0 && (text[length] & 0xC0) == 0x80) --length;
+
+  std::string line;
+  for (const char character : text.substr(0, length)) {
+    const auto byte = static_cast<unsigned char>(character);
+    if (byte < 0x20 || byte == 0x7F)
+      line += fmt::format("\\x{:02x}", byte);
+    else
+      line += character;
+  }
+  return length < text.size() ? line + "..." : line;
+}
+
+}  // namespace nekbone_k

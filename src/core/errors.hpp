@@ -1,0 +1,54 @@
+/// @file
+/// What can go wrong, as exceptions whose text carries the fix. `main` turns each into one message
+/// and one exit code on every rank.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace nekbone_k {
+
+/// Exit codes of the program, documented in `--help`.
+enum class ExitCode : int {
+  pass = 0,          ///< the run was verified
+  fail = 1,          ///< ran to its end, but a result is wrong or did not converge
+  bad_input = 2,     ///< the input or the command line cannot be used
+  no_memory = 3,     ///< the case does not fit in memory
+  internal = 4,      ///< MPI, Kokkos or this program failed
+  interrupted = 130  ///< SIGINT; SIGTERM gives 143
+};
+
+/// Base of the errors this program raises itself.
+class Error : public std::runtime_error {
+ public:
+  Error(ExitCode code, const std::string& what) : std::runtime_error(what), m_code(code) {}
+  ExitCode exit_code() const { return m_code; }
+
+ private:
+  ExitCode m_code;
+};
+
+/// The input file or the command line is wrong. Raised alike on every rank.
+class InputError : public Error {
+ public:
+  explicit InputError(const std::string& what) : Error(ExitCode::bad_input, what) {}
+};
+
+/// The case needs more memory than there is. Raised alike on every rank, before allocating.
+class MemoryError : public Error {
+ public:
+  explicit MemoryError(const std::string& what) : Error(ExitCode::no_memory, what) {}
+};
+
+/// Something that should hold does not, or a library call failed. May strike one rank alone.
+class InternalError : public Error {
+ public:
+  explicit InternalError(const std::string& what) : Error(ExitCode::internal, what) {}
+};
+
+/// Throws InternalError with `message` unless `condition` holds. For what only a defect can break.
+inline void require(bool condition, const std::string& message) {
+  if (!condition) throw InternalError(message);
+}
+
+}  // namespace nekbone_k

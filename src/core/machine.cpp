@@ -1,0 +1,147 @@
+#include "core/machine.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <limits>
+
+#include "core/types.hpp"
+
+namespace nekbone_k {
+
+NodeLayout find_node_layout(const Communicator& comm) {
+  MPI_Comm node_comm = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_split_type(comm.get(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL,
+                                &node_comm),
+            "MPI_Comm_split_type");
+  NodeLayout layout;
+  MPI_Comm_size(node_comm, &layout.node_ranks);
+  MPI_Comm_rank(node_comm, &layout.node_rank);
+  MPI_Comm_free(&node_comm);
+  layout.nodes = static_cast<int>(comm.sum(std::int64_t{layout.node_rank == 0 ? 1 : 0}));
+  return layout;
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+namespace {
+cpu_set_t affinity() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  sched_getaffinity(0, sizeof(set), &set);
+  return set;
+}
+}  // namespace
+
+std::string allowed_cores() {
+  const cpu_set_t set = affinity();
+  std::string text;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (!CPU_ISSET(core, &set)) continue;
+    int last = core;
+    while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, &set)) ++last;
+    text += fmt::format("{}{}", text.empty() ? "" : ",", core);
+    if (last > core) text += fmt::format("-{}", last);
+    core = last;
+  }
+  return text;
+}
+
+int allowed_core_count() {
+  const cpu_set_t set = affinity();
+  return CPU_COUNT(&set);
+}
+
+std::string mpi_library() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  std::string line(text.data(), length);
+  line = line.substr(0, line.find_first_of("\n\r"));
+  // Open MPI adds who packaged it; what matters ends at the first comma.
+  return line.substr(0, line.find(','));
+}
+
+std::string device_name() {
+  if constexpr (Kokkos::SpaceAccessibility<Kokkos::DefaultHostExecutionSpace,
+                                           DeviceMemory>::accessible)
+    return "host";
+  return fmt::format("{} {}", ExecutionSpace::name(), Kokkos::device_id());
+}
+
+std::string utc_time() {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+namespace {
+/// First number in a file, or infinity ("max" too) where there is none.
+double number_in(const std::string& path) {
+  std::ifstream file(path);
+  double value = 0;
+  return file >> value ? value : std::numeric_limits<double>::infinity();
+}
+
+double meminfo_available() {
+  std::ifstream file("/proc/meminfo");
+  std::string key, unit;
+  double kib = 0;
+  while (file >> key >> kib >> unit)
+    if (key == "MemAvailable:") return kib * 1024;
+  return std::numeric_limits<double>::infinity();
+}
+}  // namespace
+
+double available_memory() {
+  const double cgroup_v2 = number_in("/sys/fs/cgroup/memory.max") -
+                           std::min(number_in("/sys/fs/cgroup/memory.current"), 1e300);
+  const double cgroup_v1 = number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes") -
+                           std::min(number_in("/sys/fs/cgroup/memory/memory.usage_in_bytes"), 1e300);
+  double available = meminfo_available();
+  for (const double limit : {cgroup_v2, cgroup_v1})
+    if (limit > 0) available = std::min(available, limit);
+  return available;
+}
+
+double peak_memory() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) * 1024;
+}
+
+double measure_copy_bandwidth(const Communicator& comm) {
+  // Half a gigabyte read and as much written, by all ranks together.
+  const std::size_t n = std::size_t{1} << 29;
+  const std::size_t count = n / sizeof(double) / comm.size() + 1;
+  const DeviceVector<double> from("nekbone_k: copy source", count);
+  const DeviceVector<double> to("nekbone_k: copy target", count);
+  Kokkos::deep_copy(from, 1.5);
+  double best = std::numeric_limits<double>::infinity();
+  const auto time = [&](const auto& copy) {
+    comm.barrier();
+    const double begin = wall_seconds();
+    copy();
+    Kokkos::fence("nekbone_k: copy timed");
+    best = std::min(best, comm.max(wall_seconds() - begin));
+  };
+  for (int repetition = 0; repetition < 5; ++repetition) {
+    time([&] { Kokkos::deep_copy(ExecutionSpace(), to, from); });
+    time([&] {
+      Kokkos::parallel_for(
+          "nekbone_k: copy", Kokkos::RangePolicy<ExecutionSpace>(0, count),
+          KOKKOS_LAMBDA(const std::size_t i) { to(i) = from(i); });
+    });
+  }
+  return 2.0 * sizeof(double) * static_cast<double>(count) * comm.size() / best;
+}
+
+}  // namespace nekbone_k

@@ -1,0 +1,42 @@
+/// @file
+/// What the program can learn about the machine that it runs on.
+#pragma once
+
+#include <string>
+
+#include "core/communicator.hpp"
+
+namespace nekbone_k {
+
+/// Ranks of one node, and this rank's place among them.
+struct NodeLayout {
+  int node_ranks = 1;   ///< ranks on this rank's node
+  int node_rank = 0;    ///< place among them
+  int nodes = 1;        ///< nodes of the whole run
+};
+
+/// Collective.
+NodeLayout find_node_layout(const Communicator& comm);
+
+std::string host_name();
+/// The cores this process may run on, e.g. "0-1,4", and how many they are.
+std::string allowed_cores();
+int allowed_core_count();
+/// First line of the MPI library's own description.
+std::string mpi_library();
+/// Name of this rank's accelerator and its number on the node, or "host".
+std::string device_name();
+/// Now, in UTC by ISO 8601.
+std::string utc_time();
+
+/// Bytes of memory on this node that new allocations can have: what the system calls available, or
+/// less where a control group grants less.
+double available_memory();
+/// Largest resident set of this process so far, in bytes.
+double peak_memory();
+
+/// Bytes a second, read plus written, at which all ranks together copy memory: the better of a device
+/// copy and a copy kernel over at least 1 GB in all. Collective.
+double measure_copy_bandwidth(const Communicator& comm);
+
+}  // namespace nekbone_k

@@ -1,0 +1,49 @@
+/// @file
+/// Index, memory and view types that every part of nekbone-k shares.
+#pragma once
+
+#include <Kokkos_Core.hpp>
+#include <cstdint>
+
+namespace nekbone_k {
+
+/// Position in a vector or element list of one rank. A rank holds fewer than 2^31 local points.
+using LocalIndex = std::int32_t;
+
+/// Identity of a DOF in the whole mesh: equal on every rank and element that touches it.
+using GlobalId = std::int64_t;
+
+/// Where kernels run, and the memory that they read and write.
+using ExecutionSpace = Kokkos::DefaultExecutionSpace;
+using DeviceMemory = ExecutionSpace::memory_space;
+using HostMemory = Kokkos::HostSpace;
+
+/// Contiguous vector in device memory.
+template <class T>
+using DeviceVector = Kokkos::View<T*, DeviceMemory>;
+template <class T>
+using ConstDeviceVector = Kokkos::View<const T*, DeviceMemory>;
+
+/// Several components of a field in device memory, shape (entry, component); each component is
+/// contiguous, as SEM codes store their velocity components.
+template <class T>
+using DeviceField = Kokkos::View<T**, Kokkos::LayoutLeft, DeviceMemory>;
+
+/// A device vector of `n` entries that is not zeroed first: for memory a kernel is about to fill.
+template <class T>
+DeviceVector<T> uninitialized(const std::string& label, std::size_t n) {
+  return DeviceVector<T>(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), n);
+}
+
+/// Copy of a host range (anything with data() and size()) in device memory.
+template <class Range>
+auto to_device(const std::string& label, const Range& host) {
+  using T = std::remove_cv_t<std::remove_pointer_t<decltype(host.data())>>;
+  auto device = uninitialized<T>(label, host.size());
+  Kokkos::View<const T*, HostMemory, Kokkos::MemoryTraits<Kokkos::Unmanaged>> view(host.data(),
+                                                                                 host.size());
+  Kokkos::deep_copy(device, view);
+  return device;
+}
+
+}  // namespace nekbone_k

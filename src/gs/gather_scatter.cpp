@@ -1,0 +1,69 @@
+#include "gs/gather_scatter.hpp"
+
+#include <algorithm>
+
+namespace nekbone_k {
+namespace {
+
+struct Numbering {
+  HaloPlan plan;
+  LocalIndex n_rows = 0;
+  std::vector<LocalIndex> point_rows;
+};
+
+Numbering number_points(const Communicator& comm, std::span<const GlobalId> ids) {
+  std::vector<std::pair<GlobalId, LocalIndex>> by_id;
+  by_id.reserve(ids.size());
+  for (std::size_t p = 0; p < ids.size(); ++p)
+    if (ids[p] >= 0) by_id.push_back({ids[p], static_cast<LocalIndex>(p)});
+  std::sort(by_id.begin(), by_id.end());
+
+  std::vector<GlobalId> distinct;
+  std::vector<LocalIndex> group_of_point(ids.size(), Assembly::no_row), multiplicity;
+  for (const auto& [id, point] : by_id) {
+    if (distinct.empty() || distinct.back() != id) {
+      distinct.push_back(id);
+      multiplicity.push_back(0);
+    }
+    group_of_point[point] = static_cast<LocalIndex>(distinct.size()) - 1;
+    ++multiplicity.back();
+  }
+
+  Numbering numbering;
+  numbering.plan = make_halo_plan(comm, distinct);
+  std::vector<LocalIndex> row_of_group(distinct.size(), Assembly::no_row);
+  for (LocalIndex s = 0; s < numbering.plan.n_shared(); ++s)
+    row_of_group[numbering.plan.candidate[s]] = s;
+  numbering.n_rows = numbering.plan.n_shared();
+  // The rest by first appearance, so that rows and points run through memory together.
+  numbering.point_rows.assign(ids.size(), Assembly::no_row);
+  for (std::size_t p = 0; p < ids.size(); ++p) {
+    const LocalIndex group = group_of_point[p];
+    if (group == Assembly::no_row) continue;
+    LocalIndex& row = row_of_group[group];
+    if (row == Assembly::no_row && multiplicity[group] > 1) row = numbering.n_rows++;
+    numbering.point_rows[p] = row;
+  }
+  return numbering;
+}
+
+}  // namespace
+
+GatherScatter::GatherScatter(const Communicator& comm, HaloPlan plan, Assembly assembly)
+    : m_comm(comm),
+      m_plan(std::make_shared<DeviceHaloPlan>(std::move(plan))),
+      m_assembly(std::move(assembly)) {}
+
+GatherScatter::GatherScatter(const Communicator& comm, std::span<const GlobalId> point_ids)
+    : GatherScatter([&] {
+        Numbering numbering = number_points(comm, point_ids);
+        Assembly assembly(numbering.n_rows, numbering.point_rows);
+        return GatherScatter(comm, std::move(numbering.plan), std::move(assembly));
+      }()) {}
+
+void GatherScatter::select(const Strategy& strategy) {
+  m_strategy = strategy;
+  std::apply([](auto&... by_components) { (by_components.clear(), ...); }, m_exchanges);
+}
+
+}  // namespace nekbone_k

@@ -1,0 +1,47 @@
+/// @file
+/// Who shares which DOFs with whom, and the order in which the shares are combined.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/communicator.hpp"
+#include "core/types.hpp"
+
+namespace nekbone_k {
+
+/// A rank that shares DOFs with this one, and its slice of the message buffers. The messages to and
+/// from a neighbour have the same length and both are in ascending global id.
+struct Neighbour {
+  int rank = 0;
+  LocalIndex offset = 0, count = 0;  ///< message slots [offset, offset + count)
+};
+
+/// The schedule that every exchange strategy uses, in host memory.
+///
+/// Shared DOFs are numbered 0 … n_shared - 1 on each rank: first those that a lower rank owns, then
+/// those owned here, each in the order of the candidates. The owner is the lowest rank that has it.
+struct HaloPlan {
+  std::vector<Neighbour> neighbours;       ///< in ascending rank
+  std::vector<LocalIndex> candidate;       ///< (n_shared) position among the candidates
+  std::vector<GlobalId> ids;               ///< (n_shared) global id
+  LocalIndex n_not_owned = 0;              ///< shared DOFs that a lower rank owns
+  std::vector<LocalIndex> message_dofs;    ///< (n_slots) shared DOF in each message slot
+
+  /// Shared DOF s has the shares [share_offsets[s], share_offsets[s + 1]) in ascending rank.
+  std::vector<LocalIndex> share_offsets;   ///< (n_shared + 1)
+  std::vector<LocalIndex> share_slots;     ///< receive slot of the share, or own_share
+  std::vector<int> share_ranks;            ///< rank that the share comes from
+
+  static constexpr LocalIndex own_share = -1;
+
+  LocalIndex n_shared() const { return static_cast<LocalIndex>(ids.size()); }
+  LocalIndex n_slots() const { return static_cast<LocalIndex>(message_dofs.size()); }
+};
+
+/// Finds which of `candidates` (distinct non-negative global ids, in any order) other ranks have too.
+/// Each id is sent to a directory rank chosen by its hash, which answers with the ranks that have it,
+/// so no rank ever sees all ids. Collective; a rank may have none.
+HaloPlan make_halo_plan(const Communicator& comm, std::span<const GlobalId> candidates);
+
+}  // namespace nekbone_k

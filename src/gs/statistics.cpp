@@ -1,0 +1,49 @@
+#include "gs/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+namespace nekbone_k {
+namespace {
+
+constexpr int resamplings = 2000;
+
+/// Median of a range that may be reordered.
+double median_in_place(std::vector<double>& values) {
+  const auto middle = values.begin() + values.size() / 2;
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+}  // namespace
+
+double median(std::span<const double> samples) {
+  std::vector<double> values(samples.begin(), samples.end());
+  return median_in_place(values);
+}
+
+Summary summarize(std::span<const double> samples) {
+  if (samples.empty()) return {};
+  // Integers drawn by hand: std::uniform_int_distribution may differ between libraries.
+  std::mt19937_64 random(20220101);
+  std::vector<double> resample(samples.size()), medians(resamplings);
+  for (double& m : medians) {
+    for (double& value : resample) value = samples[random() % samples.size()];
+    m = median_in_place(resample);
+  }
+  std::sort(medians.begin(), medians.end());
+  const auto quantile = [&](double q) { return medians[std::lround(q * (resamplings - 1))]; };
+  return {median(samples), quantile(0.025), quantile(0.975)};
+}
+
+bool is_tie(std::span<const double> a, std::span<const double> b, double tolerance) {
+  std::vector<double> differences(std::min(a.size(), b.size()));
+  for (std::size_t i = 0; i < differences.size(); ++i) differences[i] = a[i] - b[i];
+  const Summary difference = summarize(differences);
+  const double smaller = std::min(median(a), median(b)), larger = std::max(median(a), median(b));
+  return difference.low <= 0 && difference.high >= 0 && larger - smaller <= tolerance * smaller;
+}
+
+}  // namespace nekbone_k

@@ -1,0 +1,27 @@
+/// @file
+/// The one statistic by which everything timed is judged.
+#pragma once
+
+#include <span>
+#include <vector>
+
+namespace nekbone_k {
+
+/// Median of samples with a 95 % bootstrap interval, in the unit of the samples.
+struct Summary {
+  double median = 0, low = 0, high = 0;
+};
+
+/// Median of `samples`, which may not be empty.
+double median(std::span<const double> samples);
+
+/// Median and its 95 % percentile bootstrap interval (Efron 1979) from 2000 resamplings with a fixed
+/// seed: the same samples give the same interval on every rank. Zeros for no samples.
+Summary summarize(std::span<const double> samples);
+
+/// Whether two candidates measured in the same rounds tie: the interval of the median of their
+/// paired differences contains 0 and their medians are within `tolerance` of each other, relative to
+/// the smaller.
+bool is_tie(std::span<const double> a, std::span<const double> b, double tolerance = 0.03);
+
+}  // namespace nekbone_k

@@ -1,0 +1,12 @@
+/// @file
+/// Non-blocking point-to-point messages, one to and one from each neighbour.
+#pragma once
+
+#include "gs/exchange.hpp"
+
+namespace nekbone_k {
+
+/// MPI_Irecv and MPI_Isend straight on the buffers, whatever memory they are in.
+std::unique_ptr<Exchange> make_pairwise(const Communicator&, const HaloPlan&, const MessageBuffers&);
+
+}  // namespace nekbone_k

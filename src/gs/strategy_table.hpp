@@ -1,0 +1,30 @@
+/// @file
+/// Every exchange strategy there is. A new one is one file in strategies/ and one line here.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "gs/exchange.hpp"
+
+namespace nekbone_k {
+
+/// One way to exchange shared DOFs.
+struct Strategy {
+  std::string name;         ///< as in the input and the report
+  std::string memory;       ///< the memory that MPI reads and writes
+  std::string description;  ///< one line for --list-strategies
+  ExchangeFactory make = nullptr;
+  /// Whether work on interior elements is done between start and finish.
+  bool overlapped = false;
+};
+
+/// All strategies, from the simplest to the least simple: among strategies that tie, the tuner takes
+/// the one that comes first here. Plain before overlapped; direct before staged, as staging adds
+/// two copies and two buffers; point-to-point before collective.
+std::span<const Strategy> all_strategies();
+
+/// The strategy of that name, or nullptr.
+const Strategy* find_strategy(const std::string& name);
+
+}  // namespace nekbone_k

@@ -1,0 +1,235 @@
+#include "gs/tuner.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/errors.hpp"
+#include "gs/verify.hpp"
+
+namespace nekbone_k {
+namespace {
+
+/// A sample of `alone` lasts at least this long, so that the clock's grain and the call's own cost
+/// do not matter.
+constexpr double shortest_sample = 200e-6;
+constexpr int most_rounds = 2000;
+constexpr int warm_ups = 2;
+
+/// One candidate in the making: its result and its exchange.
+struct Candidate {
+  CandidateResult& result;
+  HaloExchange<double> exchange;
+};
+
+class Tuner {
+ public:
+  Tuner(GatherScatter& gs, const OverlapWork& work, const TunerOptions& options)
+      : m_comm(gs.communicator()), m_gs(gs), m_work(work), m_options(options) {
+    const LocalIndex n_shared = gs.plan().n_shared();
+    m_field = DeviceField<double>("nekbone_k: tuned field", n_shared, 1);
+    // Repeated exchanges add it up until it overflows to infinity, which takes no longer to add.
+    Kokkos::deep_copy(m_field, 1.0);
+  }
+
+  TuningResult run(std::span<const Strategy> strategies) {
+    const double begin = wall_seconds();
+    for (const Strategy& strategy : strategies) {
+      CandidateResult& result = m_result.candidates.emplace_back();
+      result.strategy = strategy;
+      result.failure = verify_strategy(m_comm, m_gs.device_plan(), strategy);
+      result.verified = result.failure.empty();
+    }
+    m_result.verify_seconds = m_comm.max(wall_seconds() - begin);
+    time_candidates();
+    m_result.tune_seconds = m_comm.max(wall_seconds() - begin) - m_result.verify_seconds;
+    return std::move(m_result);
+  }
+
+ private:
+  using Members = std::vector<Candidate*>;
+
+  void time_candidates() {
+    m_result.work_name = m_work.name;
+    std::vector<std::unique_ptr<Candidate>> candidates;
+    Members plain, overlapped;
+    for (CandidateResult& result : m_result.candidates) {
+      if (!result.verified) continue;
+      candidates.push_back(std::make_unique<Candidate>(
+          result, HaloExchange<double>(m_comm, m_gs.device_plan(), result.strategy)));
+      (result.strategy.overlapped ? overlapped : plain).push_back(candidates.back().get());
+    }
+    Candidate* winner = plain.empty() ? nullptr : win_alone(plain);
+    if (!overlapped.empty()) winner = win_with_work(overlapped, winner);
+    if (winner == nullptr) return;
+
+    winner->result.selected = true;
+    m_result.selected = static_cast<int>(&winner->result - m_result.candidates.data());
+    m_result.breakdown = break_down(*winner);
+    m_result.on_rank = time_on_rank();
+  }
+
+  Candidate* win_alone(const Members& plain) {
+    m_result.repeats = repeats_for(plain);
+    const int repeats = m_result.repeats;
+    m_result.rounds_alone = rounds(plain.size(), [&](std::size_t c) {
+      m_comm.barrier();
+      const double begin = wall_seconds();
+      for (int i = 0; i < repeats; ++i) exchange_once(plain[c]->exchange);
+      Kokkos::fence("nekbone_k: exchanges timed");
+      return (wall_seconds() - begin) / repeats;
+    }, [&](std::size_t c, double sample) { plain[c]->result.alone.push_back(sample); });
+
+    for (Candidate* c : plain) c->result.cost = summarize(c->result.alone);
+    return winner_of(plain, &CandidateResult::alone);
+  }
+
+  /// Times `overlapped` and, where there is one, the winner of the plain strategies under the work.
+  Candidate* win_with_work(const Members& overlapped, Candidate* plain_winner) {
+    Members members = overlapped;
+    if (plain_winner != nullptr) members.insert(members.begin(), plain_winner);
+    m_result.rounds_with_work = rounds(members.size() + 1, [&](std::size_t c) {
+      m_comm.barrier();
+      const double begin = wall_seconds();
+      if (c == members.size()) {
+        m_work.run();
+      } else if (members[c]->result.strategy.overlapped) {
+        members[c]->exchange.start(m_field);
+        m_work.run();
+        members[c]->exchange.finish(m_field, Reduction::add);
+      } else {
+        m_work.run();
+        exchange_once(members[c]->exchange);
+      }
+      Kokkos::fence("nekbone_k: exchange under work timed");
+      return wall_seconds() - begin;
+    }, [&](std::size_t c, double sample) {
+      (c == members.size() ? m_result.work_alone : members[c]->result.with_work).push_back(sample);
+    });
+
+    for (Candidate* c : overlapped) {
+      std::vector<double> exposed = c->result.with_work;
+      for (std::size_t r = 0; r < exposed.size(); ++r) exposed[r] -= m_result.work_alone[r];
+      c->result.cost = summarize(exposed);
+    }
+    return winner_of(members, &CandidateResult::with_work);
+  }
+
+  /// The lowest median, or the first of the table among those that tie with it. `members` are in the
+  /// order of the table.
+  Candidate* winner_of(const Members& members, std::vector<double> CandidateResult::* samples) {
+    const auto time = [&](const Candidate* c) { return median(c->result.*samples); };
+    const Candidate* best = *std::min_element(
+        members.begin(), members.end(),
+        [&](const Candidate* a, const Candidate* b) { return time(a) < time(b); });
+    Candidate* winner = nullptr;
+    for (Candidate* c : members) {
+      const bool tie = c == best || is_tie(c->result.*samples, best->result.*samples);
+      if (tie && winner == nullptr) winner = c;
+      c->result.tie = tie;
+      c->result.relative_to_best = time(c) / time(best);
+    }
+    const auto ties = std::count_if(members.begin(), members.end(),
+                                    [](const Candidate* c) { return c->result.tie; });
+    if (ties == 1) winner->result.tie = false;
+    return winner;
+  }
+
+  /// Interleaved rounds: in each every candidate once, in an order that moves on by one. `store` gets
+  /// the maximum over the ranks. Returns the number of rounds.
+  template <class Run, class Store>
+  int rounds(std::size_t candidates, const Run& run, const Store& store) {
+    for (int w = 0; w < warm_ups; ++w)
+      for (std::size_t c = 0; c < candidates; ++c) run(c);
+    const double begin = wall_seconds();
+    std::vector<double> samples(candidates);
+    int round = 0;
+    for (bool go_on = true; go_on; ++round) {
+      for (std::size_t c = 0; c < candidates; ++c) {
+        const std::size_t turn = (c + round) % candidates;
+        samples[turn] = run(turn);
+      }
+      m_comm.max(samples);
+      for (std::size_t c = 0; c < candidates; ++c) store(c, samples[c]);
+      const bool in_budget =
+          m_comm.broadcast(wall_seconds() - begin) < m_options.budget_seconds / 2;
+      go_on = round + 1 < m_options.minimum_rounds || (in_budget && round + 1 < most_rounds);
+    }
+    return round;
+  }
+
+  /// Exchanges a sample needs to last long enough, the same on every rank.
+  int repeats_for(const Members& plain) {
+    double shortest = 1e300;
+    for (Candidate* c : plain) {
+      exchange_once(c->exchange);
+      m_comm.barrier();
+      const double begin = wall_seconds();
+      exchange_once(c->exchange);
+      Kokkos::fence("nekbone_k: exchange timed");
+      shortest = std::min(shortest, m_comm.max(wall_seconds() - begin));
+    }
+    return std::clamp(static_cast<int>(shortest_sample / std::max(shortest, 1e-9)), 1, 1000);
+  }
+
+  void exchange_once(HaloExchange<double>& exchange) {
+    exchange.start(m_field);
+    exchange.finish(m_field, Reduction::add);
+  }
+
+  ExchangeBreakdown break_down(Candidate& winner) {
+    std::array<std::vector<double>, 3> parts;
+    for (int round = 0; round < std::max(m_options.minimum_rounds, 5); ++round) {
+      m_comm.barrier();
+      std::array<double, 4> at{wall_seconds()};
+      winner.exchange.pack(m_field);
+      Kokkos::fence("nekbone_k: pack timed");
+      at[1] = wall_seconds();
+      winner.exchange.messages().start();
+      winner.exchange.messages().finish();
+      Kokkos::fence("nekbone_k: messages timed");
+      at[2] = wall_seconds();
+      winner.exchange.unpack(m_field, Reduction::add);
+      Kokkos::fence("nekbone_k: unpack timed");
+      at[3] = wall_seconds();
+      std::array<double, 3> durations{at[1] - at[0], at[2] - at[1], at[3] - at[2]};
+      m_comm.max(durations);
+      for (int p = 0; p < 3; ++p) parts[p].push_back(durations[p]);
+    }
+    return {median(parts[0]), median(parts[1]), median(parts[2])};
+  }
+
+  Summary time_on_rank() {
+    const Assembly& assembly = m_gs.assembly();
+    const DeviceField<double> points("nekbone_k: points", assembly.n_points(), 1);
+    const DeviceField<double> rows("nekbone_k: rows", assembly.n_rows(), 1);
+    std::vector<double> samples;
+    for (int round = 0; round < 1 + std::max(m_options.minimum_rounds, 5); ++round) {
+      m_comm.barrier();
+      const double begin = wall_seconds();
+      assembly.gather(points, rows, Reduction::add, 0, assembly.n_rows());
+      assembly.scatter(rows, points);
+      Kokkos::fence("nekbone_k: on-rank gather-scatter timed");
+      const double sample = m_comm.max(wall_seconds() - begin);
+      if (round > 0) samples.push_back(sample);
+    }
+    return summarize(samples);
+  }
+
+  const Communicator& m_comm;
+  GatherScatter& m_gs;
+  const OverlapWork& m_work;
+  TunerOptions m_options;
+  DeviceField<double> m_field;
+  TuningResult m_result;
+};
+
+}  // namespace
+
+TuningResult tune(GatherScatter& gs, std::span<const Strategy> strategies, const OverlapWork& work,
+                  const TunerOptions& options) {
+  TuningResult result = Tuner(gs, work, options).run(strategies);
+  if (result.selected >= 0) gs.select(result.candidates[result.selected].strategy);
+  return result;
+}
+
+}  // namespace nekbone_k

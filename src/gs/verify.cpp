@@ -1,0 +1,142 @@
+#include "gs/verify.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <exception>
+#include <limits>
+
+namespace nekbone_k {
+namespace {
+
+/// A share that combines exactly in any order: small whole numbers, or ±2^-2 … ±2^2 for multiply.
+double share(Reduction op, GlobalId id, int rank, int component, int call) {
+  std::uint64_t h = static_cast<std::uint64_t>(id) * 0x9e3779b97f4a7c15ULL + rank * 0x632be59bd9b4e019ULL +
+                    component * 0xd6e8feb86659fd93ULL + call * 0xa0761d6478bd642fULL;
+  h = (h ^ (h >> 31)) * 0x94d049bb133111ebULL;
+  h ^= h >> 29;
+  if (op == Reduction::multiply) {
+    const double sign = h & 1 ? -1 : 1;
+    return sign * std::ldexp(1.0, static_cast<int>((h >> 1) % 5) - 2);
+  }
+  return static_cast<double>(h % 2001) - 1000;
+}
+
+template <class T>
+T poison_for(Reduction op) {
+  if (op == Reduction::max) return std::numeric_limits<T>::infinity();
+  if (op == Reduction::min) return -std::numeric_limits<T>::infinity();
+  return std::numeric_limits<T>::quiet_NaN();
+}
+
+double reference(const HaloPlan& plan, LocalIndex s, Reduction op, int component, int call) {
+  double value = 0;
+  with_reduction(op, [&](auto reduction) {
+    constexpr Reduction r = decltype(reduction)::value;
+    value = share(op, plan.ids[s], plan.share_ranks[plan.share_offsets[s]], component, call);
+    for (LocalIndex at = plan.share_offsets[s] + 1; at < plan.share_offsets[s + 1]; ++at)
+      value = combine<r>(value, share(op, plan.ids[s], plan.share_ranks[at], component, call));
+  });
+  return value;
+}
+
+/// The first bad DOF of `field` on this rank; empty if there is none.
+template <class T>
+std::string first_bad_dof(const DeviceField<T>& field, const HaloPlan& plan, int rank, Reduction op,
+                          int call) {
+  const auto host = Kokkos::create_mirror_view_and_copy(HostMemory(), field);
+  for (LocalIndex s = 0; s < plan.n_shared(); ++s)
+    for (int c = 0; c < static_cast<int>(field.extent(1)); ++c) {
+      const double expected = reference(plan, s, op, c, call);
+      // Not-equal the long way round, so that a NaN counts as wrong.
+      if (!(static_cast<double>(host(s, c)) == expected))
+        return fmt::format("WRONG {} of {}: DOF {} is {} on rank {}, should be {}", name(op),
+                           sizeof(T) == 8 ? "double" : "float", plan.ids[s],
+                           static_cast<double>(host(s, c)), rank, expected);
+    }
+  return {};
+}
+
+/// One strategy under test. Every step is done by all ranks or, once one of them has failed, by none,
+/// so that a failure on one rank leaves no other waiting.
+class Verification {
+ public:
+  Verification(const Communicator& comm, std::shared_ptr<const DeviceHaloPlan> plan,
+               const Strategy& strategy)
+      : m_comm(comm), m_own(comm.get()), m_plan(std::move(plan)), m_strategy(strategy) {}
+
+  template <class T>
+  void try_operation(Reduction op, int components) {
+    std::unique_ptr<HaloExchange<T>> exchange;
+    step([&] {
+      exchange = std::make_unique<HaloExchange<T>>(m_own, m_plan, m_strategy, components);
+    });
+    for (int call = 0; call < 2 && m_failure.empty(); ++call) {
+      const DeviceField<T> field = shares<T>(op, components, call);
+      step([&] {
+        exchange->poison(poison_for<T>(op));
+        exchange->start(field);
+      });
+      if (m_failure.empty()) step([&] { exchange->finish(field, op); });
+      if (!m_failure.empty()) {
+        // Messages may still be on their way into its buffers: given up, not freed.
+        static_cast<void>(exchange.release());
+        return;
+      }
+      agree(first_bad_dof(field, m_plan->host, m_comm.rank(), op, call));
+    }
+  }
+
+  const std::string& failure() const { return m_failure; }
+
+ private:
+  template <class Action>
+  void step(const Action& action) {
+    if (!m_failure.empty()) return;
+    std::string failure;
+    try {
+      action();
+    } catch (const std::exception& error) {
+      failure = fmt::format("threw on rank {}: {}", m_comm.rank(), error.what());
+    }
+    agree(failure);
+  }
+
+  void agree(const std::string& failure_here) {
+    for (const std::string& failure : m_comm.gather(failure_here))
+      if (m_failure.empty()) m_failure = failure;
+  }
+
+  template <class T>
+  DeviceField<T> shares(Reduction op, int components, int call) const {
+    const HaloPlan& plan = m_plan->host;
+    const DeviceField<T> field("nekbone_k: verification", plan.n_shared(), components);
+    const auto host = Kokkos::create_mirror_view(field);
+    for (LocalIndex s = 0; s < plan.n_shared(); ++s)
+      for (int c = 0; c < components; ++c)
+        host(s, c) = static_cast<T>(share(op, plan.ids[s], m_comm.rank(), c, call));
+    Kokkos::deep_copy(field, host);
+    return field;
+  }
+
+  const Communicator& m_comm;
+  // A communicator of the candidate's own: what it leaves behind reaches no other candidate.
+  Communicator m_own;
+  std::shared_ptr<const DeviceHaloPlan> m_plan;
+  const Strategy& m_strategy;
+  std::string m_failure;
+};
+
+}  // namespace
+
+std::string verify_strategy(const Communicator& comm, std::shared_ptr<const DeviceHaloPlan> plan,
+                            const Strategy& strategy) {
+  Verification verification(comm, std::move(plan), strategy);
+  for (const Reduction op : all_reductions) verification.try_operation<double>(op, 1);
+  verification.try_operation<double>(Reduction::add, 3);
+  verification.try_operation<float>(Reduction::add, 1);
+  return verification.failure();
+}
+
+}  // namespace nekbone_k

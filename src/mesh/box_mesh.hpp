@@ -1,0 +1,78 @@
+/// @file
+/// The mesh: a box of hexahedra with GLL points of one order, and one rank's part of it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "core/types.hpp"
+#include "mesh/gll.hpp"
+#include "mesh/mapping.hpp"
+#include "mesh/partition.hpp"
+
+namespace nekbone_k {
+
+/// What defines the mesh but for the order, as in the input.
+struct MeshSpec {
+  std::array<int, 3> elements{8, 8, 8};
+  std::array<double, 3> extent{1, 1, 1};
+  std::array<bool, 3> periodic{true, true, true};
+  Deformation deformation = Deformation::none;
+  double epsilon = 0.3;
+
+  std::int64_t total_elements() const {
+    return std::int64_t{1} * elements[0] * elements[1] * elements[2];
+  }
+  bool fully_periodic() const { return periodic[0] && periodic[1] && periodic[2]; }
+};
+
+/// A point of the lattice that all GLL points of the mesh form.
+using LatticePoint = std::array<std::int64_t, 3>;
+
+/// One rank's box of elements. Not collective: every rank computes its own part alone.
+///
+/// The GLL points of the whole mesh form a lattice with elements·N points in a periodic direction and
+/// elements·N + 1 in a Dirichlet one; the global id of a DOF is its lattice position, first direction
+/// fastest, so it does not depend on the number of ranks.
+class BoxMesh {
+ public:
+  BoxMesh(const MeshSpec& spec, int order, int ranks, int rank);
+
+  const MeshSpec& spec() const { return m_spec; }
+  const GllBasis& basis() const { return m_basis; }
+  int order() const { return m_basis.order; }
+  int nq() const { return m_basis.nq(); }
+
+  const ElementBox& box() const { return m_box; }
+  LocalIndex n_elements() const { return static_cast<LocalIndex>(m_box.volume()); }
+  /// Indices in the whole mesh of this rank's element `e`, numbered first direction fastest.
+  std::array<int, 3> element(LocalIndex e) const;
+
+  /// Points of the whole mesh's lattice in direction d.
+  std::int64_t global_lattice_length(int d) const;
+  /// Points of this rank's part of the lattice in direction d; its first is box().begin[d] · N. Where
+  /// the rank's box spans a periodic direction, the last point is the first and not counted again.
+  std::int64_t lattice_length(int d) const;
+  /// Whether the rank's own box closes on itself in direction d.
+  bool wraps(int d) const { return m_spec.periodic[d] && m_box.length(d) == m_spec.elements[d]; }
+  /// Lattice point of node (i, j, k) of the element with whole-mesh indices `element`, relative to the
+  /// rank's first point, closed over wrapping directions.
+  LatticePoint lattice_point(const std::array<int, 3>& element, int i, int j, int k) const;
+  /// Global id of a rank-relative lattice point.
+  GlobalId global_id(const LatticePoint& p) const;
+  /// Whether a rank-relative lattice point lies on a Dirichlet face, where the solution is zero.
+  bool is_masked(const LatticePoint& p) const;
+
+  /// DOFs of the whole mesh, masked ones left out.
+  std::int64_t total_dofs() const;
+
+  /// The map to the domain, for kernels.
+  BoxMapping mapping() const;
+
+ private:
+  MeshSpec m_spec;
+  GllBasis m_basis;
+  ElementBox m_box;
+};
+
+}  // namespace nekbone_k

@@ -1,0 +1,199 @@
+#include "operators/assembled_space.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "core/errors.hpp"
+
+namespace nekbone_k {
+namespace {
+
+using Node = std::array<int, 3>;
+
+std::vector<Node> surface_nodes(int nq) {
+  std::vector<Node> nodes(ElementLayout::n_surface(nq));
+  for (int k = 0; k < nq; ++k)
+    for (int j = 0; j < nq; ++j)
+      for (int i = 0; i < nq; ++i)
+        if (ElementLayout::on_surface(nq, i, j, k))
+          nodes[ElementLayout::surface_index(nq, i, j, k)] = {i, j, k};
+  return nodes;
+}
+
+/// The row of every point of the rank's lattice. A dense array: the lattice is a box, and looking a
+/// point up by its position is several times faster than hashing its id.
+class LatticeRows {
+ public:
+  static constexpr LocalIndex masked = -1, unnumbered = -2, listed = -3;
+
+  explicit LatticeRows(const BoxMesh& mesh)
+      : m_mesh(mesh),
+        m_length{mesh.lattice_length(0), mesh.lattice_length(1), mesh.lattice_length(2)},
+        m_rows(m_length[0] * m_length[1] * m_length[2], unnumbered) {
+    for_each_face_point([&](const LatticePoint& p) {
+      if (m_mesh.is_masked(p)) at(p) = masked;
+    });
+  }
+
+  LocalIndex& at(const LatticePoint& p) {
+    return m_rows[(p[2] * m_length[1] + p[1]) * m_length[0] + p[0]];
+  }
+
+  /// Rows of the surface points of an element, in surface order.
+  template <class Action>
+  void for_each_surface_point(const std::array<int, 3>& element, const std::vector<Node>& nodes,
+                              const Action& action) {
+    // Positions by direction: (i, j, k) then costs two additions.
+    std::array<std::array<std::int64_t, 64>, 3> offset;
+    for (int a = 0; a < m_mesh.nq(); ++a) {
+      const LatticePoint p = m_mesh.lattice_point(element, a, a, a);
+      offset[0][a] = p[0];
+      offset[1][a] = p[1] * m_length[0];
+      offset[2][a] = p[2] * m_length[0] * m_length[1];
+    }
+    for (std::size_t s = 0; s < nodes.size(); ++s)
+      action(s, m_rows[offset[0][nodes[s][0]] + offset[1][nodes[s][1]] + offset[2][nodes[s][2]]]);
+  }
+
+  /// Points that other ranks may have too: on a face of the box, not Dirichlet; each once.
+  std::vector<LatticePoint> sharing_candidates() {
+    std::vector<LatticePoint> candidates;
+    for_each_face_point([&](const LatticePoint& p) {
+      if (at(p) != unnumbered) return;
+      at(p) = listed;
+      candidates.push_back(p);
+    });
+    for (const LatticePoint& p : candidates) at(p) = unnumbered;
+    return candidates;
+  }
+
+ private:
+  template <class Action>
+  void for_each_face_point(const Action& action) {
+    for (int d = 0; d < 3; ++d) {
+      if (m_mesh.wraps(d)) continue;
+      const int a = (d + 1) % 3, b = (d + 2) % 3;
+      for (const std::int64_t side : {std::int64_t{0}, m_length[d] - 1}) {
+        LatticePoint p;
+        p[d] = side;
+        for (p[b] = 0; p[b] < m_length[b]; ++p[b])
+          for (p[a] = 0; p[a] < m_length[a]; ++p[a]) action(p);
+      }
+    }
+  }
+
+  const BoxMesh& m_mesh;
+  LatticePoint m_length;
+  std::vector<LocalIndex> m_rows;
+};
+
+/// Elements in processing order, those that touch a shared DOF first.
+std::vector<LocalIndex> processing_order(const BoxMesh& mesh, LatticeRows& rows,
+                                         const std::vector<Node>& nodes, LocalIndex& n_boundary) {
+  std::vector<LocalIndex> boundary, interior;
+  for (LocalIndex e = 0; e < mesh.n_elements(); ++e) {
+    const auto element = mesh.element(e);
+    bool on_face = false, touches_shared = false;
+    for (int d = 0; d < 3; ++d)
+      on_face |= element[d] == mesh.box().begin[d] || element[d] == mesh.box().end[d] - 1;
+    if (on_face)
+      rows.for_each_surface_point(element, nodes,
+                                  [&](std::size_t, LocalIndex row) { touches_shared |= row >= 0; });
+    (touches_shared ? boundary : interior).push_back(e);
+  }
+  n_boundary = static_cast<LocalIndex>(boundary.size());
+  boundary.insert(boundary.end(), interior.begin(), interior.end());
+  return boundary;
+}
+
+/// Surface entries as rows of an Assembly: the zero slot belongs to no row.
+struct EntriesAsRows {
+  const LocalIndex* entries;
+  std::size_t count;
+  LocalIndex zero_slot;
+
+  std::size_t size() const { return count; }
+  LocalIndex operator[](std::size_t p) const {
+    return entries[p] == zero_slot ? Assembly::no_row : entries[p];
+  }
+};
+
+void require_indexable(const Communicator& comm, const BoxMesh& mesh, const ElementLayout& layout) {
+  double lattice = 1;
+  for (int d = 0; d < 3; ++d) lattice *= static_cast<double>(mesh.lattice_length(d));
+  const double local_points = static_cast<double>(layout.n_blocks()) * ElementLayout::lanes *
+                              layout.points();
+  const double largest = comm.max(std::max(lattice, local_points));
+  if (largest > std::numeric_limits<LocalIndex>::max())
+    throw InputError(fmt::format(
+        "order {} puts {:.3g} local points on one rank, more than the 2^31 it can number; use at "
+        "least {:.0f} ranks",
+        mesh.order(), largest, std::ceil(comm.size() * largest / 2e9)));
+}
+
+}  // namespace
+
+AssembledSpace::AssembledSpace(const Communicator& comm, const BoxMesh& mesh)
+    : m_mesh(mesh), m_layout{mesh.nq(), mesh.n_elements()} {
+  require_indexable(comm, m_mesh, m_layout);
+  number(comm);
+  m_surface_values = DeviceVector<double>("nekbone_k: surface values", m_layout.n_surface_values());
+}
+
+void AssembledSpace::number(const Communicator& comm) {
+  LatticeRows rows(m_mesh);
+  const auto nodes = surface_nodes(m_layout.nq);
+
+  const std::vector<LatticePoint> candidates = rows.sharing_candidates();
+  std::vector<GlobalId> ids;
+  ids.reserve(candidates.size());
+  for (const LatticePoint& p : candidates) ids.push_back(m_mesh.global_id(p));
+  HaloPlan plan = make_halo_plan(comm, ids);
+  LocalIndex n_rows = 0;
+  for (const LocalIndex candidate : plan.candidate) rows.at(candidates[candidate]) = n_rows++;
+
+  const auto order = processing_order(m_mesh, rows, nodes, m_n_boundary);
+  m_elements = decltype(m_elements)("nekbone_k: elements", order.size());
+  m_surface_entries =
+      uninitialized<LocalIndex>("nekbone_k: surface entries", m_layout.n_surface_values());
+  const auto elements = Kokkos::create_mirror_view(m_elements);
+  const auto entries = Kokkos::create_mirror_view(m_surface_entries);
+  constexpr LocalIndex no_entry = -1;
+  Kokkos::deep_copy(entries, no_entry);
+  for (std::size_t position = 0; position < order.size(); ++position) {
+    const auto element = m_mesh.element(order[position]);
+    for (int d = 0; d < 3; ++d) elements(position, d) = element[d];
+    const std::size_t first =
+        ElementLayout::offset(position / ElementLayout::lanes, 0, m_layout.n_surface()) +
+        position % ElementLayout::lanes;
+    rows.for_each_surface_point(element, nodes, [&](std::size_t s, LocalIndex& row) {
+      if (row == LatticeRows::unnumbered) row = n_rows++;
+      if (row >= 0) entries(first + s * ElementLayout::lanes) = row;
+    });
+  }
+
+  constexpr LocalIndex lanes = ElementLayout::lanes;
+  m_zero_slot = n_rows;
+  m_interior_begin = (n_rows + 1 + lanes - 1) / lanes * lanes;
+  for (std::size_t p = 0; p < entries.extent(0); ++p)
+    if (entries(p) == no_entry) entries(p) = m_zero_slot;
+  Kokkos::deep_copy(m_elements, elements);
+  Kokkos::deep_copy(m_surface_entries, entries);
+  m_gs = std::make_unique<GatherScatter>(
+      comm, std::move(plan),
+      Assembly(n_rows, EntriesAsRows{entries.data(), entries.extent(0), m_zero_slot}));
+}
+
+double AssembledSpace::estimated_bytes(const BoxMesh& mesh) {
+  const ElementLayout layout{mesh.nq(), mesh.n_elements()};
+  double lattice = 1;
+  for (int d = 0; d < 3; ++d) lattice *= static_cast<double>(mesh.lattice_length(d));
+  const double surface = static_cast<double>(layout.n_surface_values());
+  const double rows = lattice - static_cast<double>(layout.n_interior_values());
+  const double kept = surface * (sizeof(double) + 2 * sizeof(LocalIndex)) +
+                      std::max(rows, 0.0) * sizeof(LocalIndex);
+  return kept + lattice * sizeof(LocalIndex);
+}
+
+}  // namespace nekbone_k

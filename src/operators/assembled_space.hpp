@@ -1,0 +1,143 @@
+/// @file
+/// The vectors that the solver works on: DOFs assembled on each rank.
+#pragma once
+
+#include "core/communicator.hpp"
+#include "gs/gather_scatter.hpp"
+#include "mesh/box_mesh.hpp"
+#include "operators/element_layout.hpp"
+
+namespace nekbone_k {
+
+/// Numbers one rank's DOFs and joins elements and ranks.
+///
+/// An assembled vector has the entries
+///
+///     [ shared, owned elsewhere | shared, owned here | on element surfaces | 0 … 0 | interior ]
+///
+/// The first three parts are the rows of the gather-scatter; each rank has its own copy of a shared
+/// DOF. The zeros are padding; the first of them, the *zero slot*, is what every Dirichlet point
+/// reads. Interior DOFs lie by block and lane as in ElementLayout, so that kernels read them without
+/// an index. Padding and the lanes of empty elements hold zero always, so vector kernels run over
+/// whole vectors and dot products over [n_not_owned, size).
+///
+/// Elements that touch shared DOFs are processed first: their results can travel while the others
+/// are worked on.
+class AssembledSpace {
+ public:
+  /// Collective. Throws InputError on every rank if some rank's part is too large to index.
+  AssembledSpace(const Communicator& comm, const BoxMesh& mesh);
+
+  const BoxMesh& mesh() const { return m_mesh; }
+  const ElementLayout& layout() const { return m_layout; }
+  GatherScatter& gs() { return *m_gs; }
+  const GatherScatter& gs() const { return *m_gs; }
+
+  /// Length of an assembled vector, padding included.
+  LocalIndex size() const { return m_interior_begin + LocalIndex(m_layout.n_interior_values()); }
+  LocalIndex n_rows() const { return m_zero_slot; }
+  LocalIndex n_not_owned() const { return m_gs->plan().n_not_owned; }
+  LocalIndex zero_slot() const { return m_zero_slot; }
+  LocalIndex interior_begin() const { return m_interior_begin; }
+  /// DOFs this rank owns; the sum over ranks is BoxMesh::total_dofs().
+  std::int64_t n_owned() const {
+    return std::int64_t{n_rows()} - n_not_owned() +
+           std::int64_t{m_layout.n_elements} * m_layout.n_interior();
+  }
+
+  LocalIndex n_boundary_elements() const { return m_n_boundary; }
+  /// Blocks that hold boundary elements; the last may hold some interior ones too.
+  LocalIndex n_boundary_blocks() const {
+    return (m_n_boundary + ElementLayout::lanes - 1) / ElementLayout::lanes;
+  }
+
+  /// Assembled entry of each surface point, shape (block, surface point, lane); the zero slot for
+  /// Dirichlet points and empty elements.
+  ConstDeviceVector<LocalIndex> surface_entries() const { return m_surface_entries; }
+  /// Whole-mesh indices of the element at each position, shape (n_elements, 3).
+  Kokkos::View<const int* [3], Kokkos::LayoutRight, DeviceMemory> elements() const {
+    return m_elements;
+  }
+  /// Scratch for element results on surfaces, shape (block, surface point, lane).
+  const DeviceVector<double>& surface_values() const { return m_surface_values; }
+
+  /// A vector of zeros.
+  DeviceVector<double> make_vector(const std::string& label) const {
+    return DeviceVector<double>("nekbone_k: " + label, size());
+  }
+
+  /// Rows [begin, end) of `vector` = sum of surface_values() over this rank's elements.
+  void gather_rows(const DeviceVector<double>& vector, LocalIndex begin, LocalIndex end) const {
+    m_gs->assembly().gather(as_field(m_surface_values), as_field(vector), Reduction::add, begin, end);
+  }
+
+  /// vector = Qᵀ f, summed over ranks, where f(position, i, j, k) is the value at node (i, j, k) of the
+  /// element at a position of the processing order. Collective.
+  template <class NodalValue>
+  void assemble(const NodalValue& f, const DeviceVector<double>& vector) {
+    const ElementLayout layout = m_layout;
+    const int nq = layout.nq, points = layout.points();
+    const auto surface = m_surface_values;
+    const LocalIndex interior_begin = m_interior_begin;
+    using Policy = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+    Kokkos::parallel_for(
+        "nekbone_k: nodal values", Policy(0, std::int64_t{layout.n_elements} * points),
+        KOKKOS_LAMBDA(const std::int64_t at) {
+          const auto position = static_cast<LocalIndex>(at / points);
+          const int q = static_cast<int>(at % points), i = q % nq, j = q / nq % nq, k = q / (nq * nq);
+          const LocalIndex block = position / ElementLayout::lanes;
+          const int lane = position % ElementLayout::lanes;
+          const double value = f(position, i, j, k);
+          if (ElementLayout::on_surface(nq, i, j, k)) {
+            const int s = ElementLayout::surface_index(nq, i, j, k);
+            surface(ElementLayout::offset(block, s, ElementLayout::n_surface(nq)) + lane) = value;
+          } else {
+            const int r = ElementLayout::interior_index(nq, i, j, k);
+            vector(interior_begin +
+                   ElementLayout::offset(block, r, ElementLayout::n_interior(nq)) + lane) = value;
+          }
+        });
+    gather_rows(vector, 0, n_rows());
+    m_gs->start(as_field(vector));
+    m_gs->finish(as_field(vector), Reduction::add);
+  }
+
+  /// Memory in bytes that a space like this takes on one rank, the set-up's temporary included.
+  static double estimated_bytes(const BoxMesh& mesh);
+
+ private:
+  void number(const Communicator& comm);
+
+  BoxMesh m_mesh;
+  ElementLayout m_layout;
+  LocalIndex m_zero_slot = 0, m_interior_begin = 0, m_n_boundary = 0;
+  DeviceVector<LocalIndex> m_surface_entries;
+  Kokkos::View<int* [3], Kokkos::LayoutRight, DeviceMemory> m_elements;
+  DeviceVector<double> m_surface_values;
+  std::unique_ptr<GatherScatter> m_gs;
+};
+
+/// Reads assembled vectors at element nodes, in kernels.
+struct NodeReader {
+  explicit NodeReader(const AssembledSpace& space)
+      : nq(space.layout().nq),
+        interior_begin(space.interior_begin()),
+        surface_entries(space.surface_entries()) {}
+
+  /// Entry of node (i, j, k) of the element at lane `lane` of block `block`.
+  KOKKOS_FUNCTION LocalIndex entry(LocalIndex block, int lane, int i, int j, int k) const {
+    if (ElementLayout::on_surface(nq, i, j, k)) {
+      const int s = ElementLayout::surface_index(nq, i, j, k);
+      return surface_entries(ElementLayout::offset(block, s, ElementLayout::n_surface(nq)) + lane);
+    }
+    const int r = ElementLayout::interior_index(nq, i, j, k);
+    return interior_begin +
+           LocalIndex(ElementLayout::offset(block, r, ElementLayout::n_interior(nq))) + lane;
+  }
+
+  int nq;
+  LocalIndex interior_begin;
+  ConstDeviceVector<LocalIndex> surface_entries;
+};
+
+}  // namespace nekbone_k

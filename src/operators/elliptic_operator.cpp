@@ -1,0 +1,86 @@
+#include "operators/elliptic_operator.hpp"
+
+namespace nekbone_k {
+
+EllipticOperator::EllipticOperator(AssembledSpace& space, const GeometricFactors& geometry,
+                                   double lambda)
+    : m_space(space), m_geometry(geometry), m_lambda(lambda) {}
+
+double EllipticOperator::elements(const DeviceVector<double>& u, const DeviceVector<double>& au,
+                                  LocalIndex first_block, LocalIndex last_block) const {
+  return axhelm({.layout = m_space.layout(),
+                 .first_block = first_block,
+                 .last_block = last_block,
+                 .interior_begin = m_space.interior_begin(),
+                 .lambda = m_lambda,
+                 .surface_entries = m_space.surface_entries(),
+                 .factors = m_geometry.factors,
+                 .derivative = m_geometry.derivative,
+                 .inverse_weight_squared = m_geometry.inverse_weight_squared,
+                 .u = u,
+                 .au_interior = au,
+                 .au_surface = m_space.surface_values()});
+}
+
+double EllipticOperator::apply_boundary(const DeviceVector<double>& u,
+                                        const DeviceVector<double>& au) const {
+  const double u_dot_au = elements(u, au, 0, m_space.n_boundary_blocks());
+  m_space.gather_rows(au, 0, m_space.gs().plan().n_shared());
+  return u_dot_au;
+}
+
+double EllipticOperator::apply_interior(const DeviceVector<double>& u,
+                                        const DeviceVector<double>& au) const {
+  const double u_dot_au =
+      elements(u, au, m_space.n_boundary_blocks(), m_space.layout().n_blocks());
+  m_space.gather_rows(au, m_space.gs().plan().n_shared(), m_space.n_rows());
+  return u_dot_au;
+}
+
+double EllipticOperator::apply(const DeviceVector<double>& u, const DeviceVector<double>& au,
+                               EventLog* log) const {
+  GatherScatter& gs = m_space.gs();
+  const DeviceField<double> field = as_field(au);
+  double u_dot_au = apply_boundary(u, au);
+  record(log, "boundary elements");
+  if (gs.strategy().overlapped) gs.start(field, log);
+  u_dot_au += apply_interior(u, au);
+  record(log, "interior elements");
+  if (!gs.strategy().overlapped) gs.start(field, log);
+  gs.finish(field, Reduction::add, log);
+  return u_dot_au;
+}
+
+double EllipticOperator::least_bytes() const {
+  const double elements = m_space.layout().n_elements;
+  const double interior = elements * m_space.layout().n_interior(), rows = m_space.n_rows();
+  return 48 * elements * m_space.layout().points() + 8 * (rows + interior) +
+         (12 + 12) * elements * m_space.layout().n_surface() + 12 * rows + 8 * interior;
+}
+
+DeviceVector<double> EllipticOperator::inverse_diagonal() const {
+  const FactorReader g(m_geometry, m_space.layout());
+  const double lambda = m_lambda;
+  const auto inverse = m_space.make_vector("inverse diagonal");
+  m_space.assemble(
+      KOKKOS_LAMBDA(LocalIndex e, int i, int j, int k) {
+        const auto d = [&](int a, int b) { return g.derivative(a * g.nq + b); };
+        double sum = lambda * g.mass(e, i, j, k);
+        for (int m = 0; m < g.nq; ++m)
+          sum += d(m, i) * d(m, i) * g.factor(e, 0, m, j, k) +
+                 d(m, j) * d(m, j) * g.factor(e, 3, i, m, k) +
+                 d(m, k) * d(m, k) * g.factor(e, 5, i, j, m);
+        return sum + 2 * (d(i, i) * d(j, j) * g.factor(e, 1, i, j, k) +
+                          d(i, i) * d(k, k) * g.factor(e, 2, i, j, k) +
+                          d(j, j) * d(k, k) * g.factor(e, 4, i, j, k));
+      },
+      inverse);
+  Kokkos::parallel_for(
+      "nekbone_k: invert", Kokkos::RangePolicy<ExecutionSpace>(0, m_space.size()),
+      KOKKOS_LAMBDA(const LocalIndex a) {
+        if (inverse(a) != 0) inverse(a) = 1 / inverse(a);
+      });
+  return inverse;
+}
+
+}  // namespace nekbone_k

@@ -1,0 +1,51 @@
+/// @file
+/// A = stiffness + λ mass on assembled vectors.
+#pragma once
+
+#include "core/event_log.hpp"
+#include "operators/assembled_space.hpp"
+#include "operators/axhelm.hpp"
+#include "operators/geometric_factors.hpp"
+
+namespace nekbone_k {
+
+/// A = Qᵀ (stiffness + λ mass) Q, with homogeneous Dirichlet points left out. Symmetric; positive
+/// definite unless λ = 0 on a fully periodic box, where constants are its null space.
+class EllipticOperator {
+ public:
+  /// Keeps references to both, which outlive it.
+  EllipticOperator(AssembledSpace& space, const GeometricFactors& geometry, double lambda);
+
+  AssembledSpace& space() const { return m_space; }
+  double lambda() const { return m_lambda; }
+  bool is_singular() const { return m_lambda == 0 && m_space.mesh().spec().fully_periodic(); }
+
+  /// au = A u, exchanged by the strategy selected in the space's gather-scatter: with an overlapped
+  /// one the interior elements are worked on while messages fly. Returns this rank's part of uᵀ A u,
+  /// whose sum over the ranks is the whole. Collective.
+  double apply(const DeviceVector<double>& u, const DeviceVector<double>& au,
+               EventLog* log = nullptr) const;
+
+  /// The two parts of apply() around the exchange: elements and rows that the exchange needs, and
+  /// those that it does not. Each returns its part of uᵀ A u. Not collective.
+  double apply_boundary(const DeviceVector<double>& u, const DeviceVector<double>& au) const;
+  double apply_interior(const DeviceVector<double>& u, const DeviceVector<double>& au) const;
+
+  /// Least bytes that one apply() on this rank reads and writes, each kernel's data once: the factors
+  /// (48 a local point); u; index and result of each surface point in the element kernel (12) and
+  /// again in the gather (12); a row's offset and result (12); an interior result (8).
+  double least_bytes() const;
+
+  /// The inverse of A's diagonal, zero in padding: the Jacobi preconditioner. Collective.
+  DeviceVector<double> inverse_diagonal() const;
+
+ private:
+  double elements(const DeviceVector<double>& u, const DeviceVector<double>& au,
+                  LocalIndex first_block, LocalIndex last_block) const;
+
+  AssembledSpace& m_space;
+  const GeometricFactors& m_geometry;
+  double m_lambda;
+};
+
+}  // namespace nekbone_k

@@ -1,0 +1,87 @@
+/// @file
+/// The metric of the elements, stored per point.
+#pragma once
+
+#include "operators/assembled_space.hpp"
+
+namespace nekbone_k {
+
+/// G = w J (∇r)(∇r)ᵀ at every GLL point: the six distinct entries rr, rs, rt, ss, st, tt of the
+/// symmetric factor of the stiffness matrix, with the quadrature weight w = w_i w_j w_k in them
+/// (Deville, Fischer and Mund 2002, section 4.4). The coordinates are interpolated by the element's
+/// own GLL basis.
+///
+/// The mass factor w J is not stored: det G = w^3 J, so w J = det G / w^2.
+struct GeometricFactors {
+  /// Computes the factors of a rank's elements. Not collective.
+  explicit GeometricFactors(const AssembledSpace& space);
+
+  /// Shape (block, factor, point, lane); zero for empty elements.
+  DeviceVector<double> factors;
+  /// (Nq, Nq) row-major, D(i, j) = l_j'(x_i).
+  DeviceVector<double> derivative;
+  /// (Nq) 1 / w_i^2.
+  DeviceVector<double> inverse_weight_squared;
+  /// Whether the Jacobian is positive at every point of this rank.
+  bool positive = true;
+
+  static double estimated_bytes(const ElementLayout& layout) {
+    return static_cast<double>(layout.n_factor_values()) * sizeof(double);
+  }
+};
+
+/// det G of a symmetric factor.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T determinant(const T& rr, const T& rs, const T& rt, const T& ss,
+                                          const T& st, const T& tt) {
+  return rr * (ss * tt - st * st) - rs * (rs * tt - st * rt) + rt * (rs * st - ss * rt);
+}
+
+/// Reads factors one point at a time, in kernels that are not about speed.
+struct FactorReader {
+  FactorReader(const GeometricFactors& geometry, const ElementLayout& layout)
+      : nq(layout.nq),
+        factors(geometry.factors),
+        derivative(geometry.derivative),
+        inverse_weight_squared(geometry.inverse_weight_squared) {}
+
+  KOKKOS_FUNCTION double factor(LocalIndex position, int c, int i, int j, int k) const {
+    const int points = nq * nq * nq, q = (k * nq + j) * nq + i;
+    return factors(ElementLayout::offset(position / ElementLayout::lanes, c * points + q,
+                                         ElementLayout::n_factors * points) +
+                   position % ElementLayout::lanes);
+  }
+  /// The mass factor w J.
+  KOKKOS_FUNCTION double mass(LocalIndex position, int i, int j, int k) const {
+    const auto g = [&](int c) { return factor(position, c, i, j, k); };
+    return determinant(g(0), g(1), g(2), g(3), g(4), g(5)) * inverse_weight_squared(i) *
+           inverse_weight_squared(j) * inverse_weight_squared(k);
+  }
+
+  int nq;
+  ConstDeviceVector<double> factors, derivative, inverse_weight_squared;
+};
+
+/// Coordinates of element nodes, in kernels.
+struct NodeCoordinates {
+  explicit NodeCoordinates(const AssembledSpace& space)
+      : mapping(space.mesh().mapping()),
+        elements(space.elements()),
+        nodes(to_device("nekbone_k: GLL nodes", space.mesh().basis().nodes)) {
+    for (int d = 0; d < 3; ++d) count[d] = space.mesh().spec().elements[d];
+  }
+
+  KOKKOS_FUNCTION Point operator()(LocalIndex position, int i, int j, int k) const {
+    const auto fraction = [&](int d, int node) {
+      return (elements(position, d) + (nodes(node) + 1) / 2) / count[d];
+    };
+    return mapping(fraction(0, i), fraction(1, j), fraction(2, k));
+  }
+
+  BoxMapping mapping;
+  Kokkos::View<const int* [3], Kokkos::LayoutRight, DeviceMemory> elements;
+  ConstDeviceVector<double> nodes;
+  int count[3] = {1, 1, 1};
+};
+
+}  // namespace nekbone_k

@@ -1,0 +1,103 @@
+/// @file
+/// Preconditioned conjugate gradients on assembled vectors.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <concepts>
+#include <functional>
+#include <vector>
+
+#include "core/communicator.hpp"
+#include "solver/vector_ops.hpp"
+
+namespace nekbone_k {
+
+/// When to stop.
+struct CgOptions {
+  int iterations = 100;   ///< at most; exactly with tolerance 0
+  double tolerance = 0;   ///< relative to ‖b‖
+};
+
+struct CgResult {
+  int iterations = 0;
+  bool converged = false;       ///< ‖r‖ <= tolerance ‖b‖; always true with tolerance 0 unless broken
+  bool broke_down = false;      ///< a NaN or infinity appeared, or pᵀ A p <= 0
+  std::vector<double> history;  ///< ‖r‖ before the first iteration and after each
+  double seconds = 0;           ///< slowest rank
+
+  double residual() const { return history.back(); }
+};
+
+/// A symmetric positive operator: apply(p, ap) stores A p and returns this rank's part of pᵀ A p.
+template <class Op>
+concept SymmetricOperator = requires(const Op& a, const DeviceVector<double>& v) {
+  { a.apply(v, v) } -> std::convertible_to<double>;
+};
+
+/// The vectors of one solve: x is the solution, r comes in as b and ends as the residual.
+struct CgVectors {
+  DeviceVector<double> x, r, p, ap;
+};
+
+/// Solves A x = b from x = 0 (Hestenes and Stiefel 1952, with a preconditioner). Two all-reduces an
+/// iteration: pᵀ A p, and r·r with r·z in one message. `project`, where given, removes the null space
+/// from a vector (collective); it is applied to b and, so that rounding cannot bring the null space
+/// back, to every residual. `progress` is called after every iteration with its number. Collective.
+template <SymmetricOperator Op, class VectorOps>
+CgResult conjugate_gradients(const Communicator& comm, const Op& a, const VectorOps& ops,
+                             const CgVectors& v, const CgOptions& options,
+                             const std::function<void(const DeviceVector<double>&)>& project = {},
+                             const std::function<void(int)>& progress = {}) {
+  const auto sum = [&](ResidualProducts here) {
+    std::array<double, 2> products{here.r_dot_r, here.r_dot_z};
+    comm.sum(products);
+    return ResidualProducts{products[0], products[1]};
+  };
+  CgResult result;
+  comm.barrier();
+  const double begin = wall_seconds();
+
+  if (project) project(v.r);
+  ResidualProducts products = sum(ops.products(v.r));
+  Kokkos::deep_copy(ExecutionSpace(), v.x, 0.0);
+  Kokkos::deep_copy(ExecutionSpace(), v.p, 0.0);
+  ops.update_solution_and_direction(0.0, 0.0, v.r, v.x, v.p);
+  result.history.push_back(std::sqrt(products.r_dot_r));
+  const double target = options.tolerance * result.history.front();
+
+  while (result.iterations < options.iterations) {
+    if (options.tolerance > 0 && result.residual() <= target) break;
+    const double p_dot_ap = comm.sum(static_cast<double>(a.apply(v.p, v.ap)));
+    // A residual of exactly zero leaves nothing to do but count: alpha and beta are then 0.
+    const bool done = products.r_dot_z == 0;
+    if (!done && !(p_dot_ap > 0 && std::isfinite(p_dot_ap))) {
+      result.broke_down = true;
+      break;
+    }
+    const double alpha = done ? 0 : products.r_dot_z / p_dot_ap;
+    ResidualProducts next = ops.update_residual(alpha, v.ap, v.r);
+    if (project) {
+      project(v.r);
+      next = ops.products(v.r);
+    }
+    next = sum(next);
+    const double beta = done ? 0 : next.r_dot_z / products.r_dot_z;
+    ops.update_solution_and_direction(alpha, beta, v.r, v.x, v.p);
+    products = next;
+    result.history.push_back(std::sqrt(products.r_dot_r));
+    ++result.iterations;
+    if (progress) progress(result.iterations);
+    if (!std::isfinite(result.residual())) {
+      result.broke_down = true;
+      break;
+    }
+  }
+  Kokkos::fence("nekbone_k: conjugate gradients timed");
+  result.seconds = comm.max(wall_seconds() - begin);
+  result.converged =
+      !result.broke_down && (options.tolerance == 0 || result.residual() <= target);
+  return result;
+}
+
+}  // namespace nekbone_k

@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""check_schema.py REPORT.json SCHEMA.json: exit code 1, with the reason, unless the report is valid."""
+
+import json
+import sys
+
+import jsonschema
+
+
+def problems(report, schema):
+    """Every way in which the report breaks the schema, as texts; none if it is valid."""
+    validator_class = jsonschema.validators.validator_for(schema)
+    validator_class.check_schema(schema)
+    errors = validator_class(schema).iter_errors(report)
+    return [f"{error.json_path}: {error.message[:500]}" for error in errors]
+
+
+def load(path):
+    """The JSON in a file. NaN and Infinity, which Python would read but JSON lacks, are refused."""
+
+    def refuse(constant):
+        raise ValueError(f"{constant} is not JSON")
+
+    with open(path, encoding="utf-8") as file:
+        return json.load(file, parse_constant=refuse)
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    try:
+        found = problems(load(sys.argv[1]), load(sys.argv[2]))
+    except (OSError, ValueError, jsonschema.SchemaError) as error:
+        sys.exit(f"{sys.argv[1]}: {error}")
+    if found:
+        sys.exit("\n".join(f"{sys.argv[1]}: {problem}" for problem in found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+// The main of all GoogleTest programs here: starts MPI and Kokkos, and makes the ranks speak with
+// one voice. Rank 0 prints as usual, the others only their failures, and every rank returns 1 as
+// soon as one of them failed.
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <Kokkos_Core.hpp>
+#include <cstdio>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+// Prints the failures of a rank that is otherwise silent, each as one write so that ranks do not
+// mix.
+class FailurePrinter : public testing::EmptyTestEventListener {
+ public:
+  explicit FailurePrinter(int rank) : m_rank(rank) {}
+
+  // Remembered here: asking GoogleTest for the present test while it reports a result deadlocks.
+  void OnTestStart(const testing::TestInfo& test) override {
+    m_test = std::string(test.test_suite_name()) + '.' + test.name() + ": ";
+  }
+  void OnTestEnd(const testing::TestInfo&) override { m_test.clear(); }
+
+  void OnTestPartResult(const testing::TestPartResult& result) override {
+    if (!result.failed()) return;
+    std::ostringstream text;
+    text << "[rank " << m_rank << "] " << m_test;
+    if (result.file_name() != nullptr) text << result.file_name() << ':' << result.line_number();
+    text << " Failure\n" << result.message() << '\n';
+    std::fputs(text.str().c_str(), stderr);
+    std::fflush(stderr);
+  }
+
+ private:
+  int m_rank;
+  std::string m_test;
+};
+
+// Runs the tests; returns 1 on every rank when a test failed, or none was selected, on any of them.
+int run_on_all_ranks() {
+  int rank = 0;
+  int size = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (rank != 0) {
+    auto& listeners = testing::UnitTest::GetInstance()->listeners();
+    delete listeners.Release(listeners.default_result_printer());
+    listeners.Append(new FailurePrinter(rank));
+  }
+
+  int failed = RUN_ALL_TESTS() != 0 ? 1 : 0;
+  if (testing::UnitTest::GetInstance()->test_to_run_count() == 0) {
+    if (rank == 0) std::fputs("No test matches the filter.\n", stderr);
+    failed = 1;
+  }
+
+  std::vector<int> failed_ranks(static_cast<std::size_t>(size));
+  MPI_Allgather(&failed, 1, MPI_INT, failed_ranks.data(), 1, MPI_INT, MPI_COMM_WORLD);
+  std::string names;
+  for (int r = 0; r < size; ++r) {
+    if (failed_ranks[static_cast<std::size_t>(r)] != 0) names += ' ' + std::to_string(r);
+  }
+  if (rank == 0 && !names.empty()) std::fprintf(stderr, "FAILED on rank(s):%s\n", names.c_str());
+  return names.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  if (testing::GTEST_FLAG(list_tests)) return RUN_ALL_TESTS();  // needs no MPI
+
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  int result = 1;
+  {
+    Kokkos::ScopeGuard kokkos(argc, argv);
+    result = run_on_all_ranks();
+  }
+  MPI_Finalize();
+  return result;
+}

@@ -1,0 +1,207 @@
+#include "support/report_records.hpp"
+
+#include <limits>
+
+namespace nekbone_k {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+CandidateResult candidate(const std::string& name, const std::string& memory, bool overlapped,
+                          std::vector<double> samples, Summary cost) {
+  CandidateResult c;
+  c.strategy = {name, memory, "", nullptr, overlapped};
+  c.verified = true;
+  (overlapped ? c.with_work : c.alone) = std::move(samples);
+  c.cost = cost;
+  c.relative_to_best = 1;
+  return c;
+}
+
+TuningResult usual_tuning() {
+  TuningResult t;
+  t.candidates = {
+      candidate("device-pairwise", "Host (direct)", false, {18e-6, 18.4e-6, 19e-6},
+                {18.4e-6, 18e-6, 19e-6}),
+      candidate("host-alltoall", "Host (staged copy)", false, {1.2e-3, 1.3e-3, 1.4e-3},
+                {1.3e-3, 1.2e-3, 1.4e-3}),
+      candidate("device-pairwise+overlap", "Host (direct)", true, {1e-3, 1e-3, 1e-3},
+                {-2e-6, -3e-6, 1e-6}),
+      candidate("host-alltoall+overlap", "Host (staged copy)", true, {1.5e-3, 1.5e-3, 1.5e-3},
+                {5e-4, 5e-4, 5e-4}),
+  };
+  t.candidates[0].with_work = {1.25e-3, 1.25e-3, 1.25e-3};
+  t.candidates[1].relative_to_best = 70.65;
+  t.candidates[2].selected = true;
+  t.candidates[3].relative_to_best = 1.5;
+  t.selected = 2;
+  t.breakdown = {3e-6, 12e-6, 2.5e-6};
+  t.on_rank = {1.5e-3, 1.4e-3, 1.6e-3};
+  t.work_name = "Ax of interior elements";
+  t.work_alone = {1e-3, 1e-3, 1e-3};
+  t.rounds_alone = t.rounds_with_work = 3;
+  t.repeats = 11;
+  t.verify_seconds = 0.25;
+  t.tune_seconds = 2.125;
+  return t;
+}
+
+SolveRecord usual_solve() {
+  SolveRecord s;
+  s.order = 7;
+  s.strategy = "device-pairwise+overlap";
+  s.iterations = 100;
+  s.rhs_norm = 4;
+  s.residual = s.true_residual = 2e-6;
+  s.error = 3e-8;
+  s.error_l2 = 2e-8;
+  s.history = {4, 1, 2e-6};
+  s.setup_seconds = 1.5;
+  s.solve_seconds = 20;
+  s.total_dofs = 89915392;
+  s.total_local_points = 134217728;
+  s.elements = 262144;
+  s.flops = 87.25e9;
+  s.dofs_per_second = 449.6e6;
+  s.bytes_per_dof = 171;
+  s.bandwidth = 76.88e9;
+  s.peak_memory = 17.5 * 1024 * 1024 * 1024;
+  s.passed = true;
+  s.verdict = "the recomputed residual agrees, and the error is below its bound";
+  return s;
+}
+
+}  // namespace
+
+OrderRecord usual_order() {
+  OrderRecord o;
+  o.order = 7;
+  o.total_dofs = 89915392;
+  o.total_local_points = 134217728;
+  o.elements = {65536, 65536, 65536};
+  o.owned_dofs = {22e6, 22478848, 23e6};
+  o.boundary_elements = {4096, 5120, 6144};
+  o.interior_elements = {59392, 60416, 61440};
+  o.shared_dofs = {200704, 301056, 401408};
+  o.neighbours = {1, 1.5, 2};
+  o.message_bytes = {1605632, 1605632, 1605632};
+  o.setup_seconds = 4.5;
+  o.tuning = usual_tuning();
+  return o;
+}
+
+RunRecord usual_run() {
+  RunRecord r;
+  r.input.input = "inputs/tgv64.yaml";
+  r.input.mesh.elements = {64, 64, 64};
+  r.input.strategies = {"device-pairwise", "host-alltoall"};
+  MachineRecord& m = r.machine;
+  m.version = "0.1.0";
+  m.commit = "0123abc";
+  m.compiler = "GNU 12.2.0";
+  m.build_type = "Release";
+  m.kokkos_version = "4.5.1";
+  m.backend = "OpenMP";
+  m.concurrency = 2;
+  m.mpi_library = "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4, May 26, 2022";
+  m.ranks = 4;
+  m.nodes = 2;
+  m.ranks_per_node = {2, 2};
+  m.hosts = {"node1", "node1", "node2", "node2"};
+  m.devices = {"host", "host", "host", "host"};
+  m.binding = {"0-1", "2-3", "0-1", "2-3"};
+  m.copy_bandwidth = 100e9;
+  m.started = "2025-01-31T12:00:00Z";
+  r.orders = {usual_order()};
+  r.solve = usual_solve();
+  r.total_seconds = 123.5;
+  r.passed = true;
+  return r;
+}
+
+RunRecord one_rank_run() {
+  RunRecord r = usual_run();
+  r.machine.ranks = r.machine.nodes = 1;
+  r.machine.ranks_per_node = {1};
+  r.machine.hosts = {"laptop"};
+  r.machine.devices = {"host"};
+  r.machine.binding = {"0"};
+  OrderRecord& o = r.orders[0];
+  o.boundary_elements = o.shared_dofs = o.neighbours = o.message_bytes = {};
+  return r;
+}
+
+RunRecord wrong_candidate_run() {
+  RunRecord r = usual_run();
+  CandidateResult& c = r.orders[0].tuning.candidates[1];
+  c.verified = false;
+  c.alone.clear();
+  c.failure = "add on double: shared DOF 17 (global id 123456789) is 3, not 5, on rank 1; ";
+  for (int i = 0; i < 5; ++i) c.failure += "MPI_Ialltoallv: MPI_ERR_TRUNCATE: message truncated; ";
+  c.failure += std::string(250, 'x');
+  return r;
+}
+
+RunRecord nothing_right_run() {
+  RunRecord r = usual_run();
+  TuningResult& t = r.orders[0].tuning;
+  for (CandidateResult& c : t.candidates) {
+    c.verified = c.selected = false;
+    c.alone.clear();
+    c.with_work.clear();
+    c.failure = "threw";
+  }
+  t.selected = -1;
+  t.work_alone.clear();
+  r.solve.reset();
+  r.passed = false;
+  return r;
+}
+
+RunRecord broken_down_run() {
+  RunRecord r = usual_run();
+  r.solve->broke_down = true;
+  r.solve->passed = r.passed = false;
+  r.solve->residual = r.solve->true_residual = nan;
+  r.solve->history = {4, nan, infinity};
+  r.solve->error = nan;
+  r.solve->verdict = "a NaN appeared in iteration 2";
+  return r;
+}
+
+RunRecord extreme_run() {
+  RunRecord r = usual_run();
+  MachineRecord& m = r.machine;
+  m.ranks = 3000;
+  m.nodes = 1500;
+  m.ranks_per_node.assign(1500, 2);
+  m.hosts.clear();
+  for (int rank = 0; rank < 3000; ++rank) m.hosts.push_back("n" + std::to_string(rank % 1500));
+  m.devices.assign(3000,
+                   "a device with a name as long as vendors like them: " + std::string(80, 'd'));
+  m.binding.assign(3000, "");
+  m.warnings = {"4 threads on 2 cores: " + std::string(120, 'w') + " take fewer ranks or threads"};
+  m.mpi_library = "MPICH Version:\t4.0.2\nMPICH Device: ch4\n" + std::string(300, 'c');
+  OrderRecord& o = r.orders[0];
+  o.compiled = false;
+  o.elements = {1, 1.3e15, 2.6e18};
+  o.message_bytes = {0, 1e15, 9e18};
+  o.tuning.work_name = "work with a very long name " + std::string(150, 'n');
+  o.tuning.candidates[0].cost = {1e-12, -1e9, 1e300};
+  o.tuning.candidates[0].relative_to_best = 1e30;
+  o.tuning.candidates[1].strategy.name = "a-strategy-of-" + std::string(100, 's');
+  o.tuning.candidates[1].strategy.memory = "memory of " + std::string(60, 'm');
+  o.tuning.candidates[3].cost = {nan, infinity, -infinity};
+  SolveRecord& s = *r.solve;
+  s.strategy = std::string(120, 's');
+  s.rhs_norm = 0;
+  s.flops = 1e30;
+  s.bandwidth = 1e-30;
+  s.solve_seconds = s.peak_memory = 0;
+  s.error.reset();
+  s.error_l2.reset();
+  return r;
+}
+
+}  // namespace nekbone_k

@@ -1,0 +1,484 @@
+// What each mistake in the input is told: the place, the key, what was given and what is allowed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <mpi.h>
+#include <stdlib.h>  // mkdtemp
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "app/case.hpp"
+#include "app/yaml_reader.hpp"
+#include "core/errors.hpp"
+
+namespace nekbone_k {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+using Texts = std::vector<std::string>;
+
+/// What `action` says when it throws InputError; fails the test if it does not.
+std::string message_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.exit_code(), ExitCode::bad_input);
+    return error.what();
+  }
+  ADD_FAILURE() << "no InputError";
+  return "";
+}
+
+std::string repeated(const std::string& text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+struct Mistake {
+  std::string test_name, yaml;
+  std::string message;  ///< its beginning
+  Texts overrides{};
+  int ranks = 1;
+};
+
+void PrintTo(const Mistake& mistake, std::ostream* stream) { *stream << mistake.test_name; }
+
+const std::vector<Mistake> unknown_keys{
+    {"InASection", "orders: [7]\nsolver:\n  order: 3\n  preconditoner: none\n",
+     "x.yaml:4: solver.preconditoner: unknown key; did you mean 'preconditioner'? allowed here: "
+     "order, preconditioner, iterations, tolerance, vector_ops"},
+    {"AtTheTop", "orders: [7]\nslover: {order: 3}\n",
+     "x.yaml:2: slover: unknown key; did you mean 'solver'? allowed here: mesh, orders, operator, "
+     "problem, solver, gather_scatter, verification, report, memory"},
+    {"TwoLevelsDown", "gather_scatter:\n  tuning:\n    minimum_round: 3\n",
+     "x.yaml:3: gather_scatter.tuning.minimum_round: unknown key; did you mean 'minimum_rounds'? "
+     "allowed here: budget_seconds, minimum_rounds"},
+    {"InAFlowMapping", "mesh: {elements: 4,\n  Extent: 1}\n",
+     "x.yaml:2: mesh.Extent: unknown key; did you mean 'extent'?"},
+    {"NeighboursSwapped", "prolbem: nekbone",
+     "x.yaml:1: prolbem: unknown key; did you mean 'problem'?"},
+    {"OfAnotherSection", "orders: [1]\nlambda: 1\n",
+     "x.yaml:2: lambda: unknown key; did you mean 'operator.lambda'?"},
+    {"OfAnotherLevel", "gather_scatter:\n  budget_seconds: 1\n",
+     "x.yaml:2: gather_scatter.budget_seconds: unknown key; did you mean "
+     "'gather_scatter.tuning.budget_seconds'?"},
+    {"LikeNothing", "viscosity: 1", "x.yaml:1: viscosity: unknown key; allowed here: mesh"},
+    {"MergeKey", "mesh: {<<: {elements: 4}}", "x.yaml:1: mesh.<<: unknown key"},
+    {"EmptyKey", "'': 1", "x.yaml:1: a key must be one word"},
+    {"KeyThatIsAList", "orders: [1]\n? [a, b]\n: 3\n", "x.yaml:2: a key must be one word"},
+    // Its default would not fit the problem, but that is not what is wrong.
+    {"BeforeKeysAreCompared", "mesh:\n  periodc: false\nproblem: nekbone\n",
+     "x.yaml:2: mesh.periodc: unknown key; did you mean 'periodic'?"},
+};
+
+const std::vector<Mistake> duplicate_keys{
+    {"InASection", "solver:\n  order: 3\n  iterations: 4\n  order: 3\n",
+     "x.yaml:4: solver.order: given twice, first at x.yaml:2"},
+    {"AtTheTop", "solver:\n  order: 3\nsolver:\n  iterations: 4\n",
+     "x.yaml:3: solver: given twice, first at x.yaml:1"},
+    {"InAnOverride",
+     "{}",
+     "--set solver={order: 1, order: 2}: order: given twice",
+     {"solver={order: 1, order: 2}"}},
+};
+
+const std::vector<Mistake> wrong_types{
+    {"TextForAnInteger", "solver:\n  order: seven",
+     "x.yaml:2: solver.order: given 'seven'; allowed: an integer from 1 to 31"},
+    {"FractionForAnInteger", "solver:\n  iterations: 1.5",
+     "x.yaml:2: solver.iterations: given '1.5'; allowed: an integer from 1 to 2147483647"},
+    {"ExponentForAnInteger", "solver: {iterations: 1e3}",
+     "x.yaml:1: solver.iterations: given '1e3'; allowed: an integer"},
+    {"TwoIntegers", "solver: {iterations: 1 2}",
+     "x.yaml:1: solver.iterations: given '1 2'; allowed: an integer"},
+    {"QuotedInteger", "solver: {order: \"3\"}",
+     "x.yaml:1: solver.order: given the text \"3\"; allowed: an integer from 1 to 31"},
+    {"ListForAnInteger", "solver: {order: [3]}",
+     "x.yaml:1: solver.order: given a list of 1; allowed: an integer"},
+    {"NothingForAnInteger", "solver:\n  order:\n",
+     "x.yaml:2: solver.order: given nothing; allowed: an integer"},
+    {"TextForANumber", "operator: {lambda: one}",
+     "x.yaml:1: operator.lambda: given 'one'; allowed: a finite number >= 0"},
+    {"BooleanForANumber", "operator: {lambda: true}",
+     "x.yaml:1: operator.lambda: given 'true'; allowed: a finite number >= 0"},
+    {"BooleanForAnInteger", "solver: {order: true}",
+     "x.yaml:1: solver.order: given 'true'; allowed: an integer"},
+    {"NumberForABoolean", "mesh: {periodic: [true, 1, true]}",
+     "x.yaml:1: mesh.periodic: given '1'; allowed: true or false"},
+    {"WordForABoolean", "mesh:\n  periodic:\n    - true\n    - yes\n    - true\n",
+     "x.yaml:4: mesh.periodic: given 'yes'; allowed: true or false"},
+    {"NumberForAWord", "problem: 3",
+     "x.yaml:1: problem: given '3'; allowed: one of taylor-green, manufactured, nekbone"},
+    {"ListForAWord", "problem: [nekbone]",
+     "x.yaml:1: problem: given a list of 1; allowed: one of taylor-green"},
+    {"NumberForAFileName", "report: {json: 12}",
+     "x.yaml:1: report.json: given '12'; allowed: the name of a file"},
+    {"BooleanForAFileName", "report: {json: false}",
+     "x.yaml:1: report.json: given 'false'; allowed: the name of a file"},
+    {"EmptyFileName", "report: {json: \"\"}",
+     "x.yaml:1: report.json: given the text \"\"; allowed: the name of a file"},
+    {"MappingForAList", "orders:\n  {first: 1}",
+     "x.yaml:1: orders: given a mapping; allowed: a list of at least one, each an integer from 1 "
+     "to 31"},
+    {"NumberForAList", "orders: 7", "x.yaml:1: orders: given '7'; allowed: a list of at least one"},
+    {"WordForAList", "gather_scatter: {strategies: all}",
+     "x.yaml:1: gather_scatter.strategies: given 'all'; allowed: a list of at least one, each one "
+     "of all, device-pairwise"},
+    {"EmptyList", "orders: []",
+     "x.yaml:1: orders: given a list of 0; allowed: a list of at least one"},
+    {"ListTooShort", "mesh:\n  elements: [4, 4]",
+     "x.yaml:2: mesh.elements: given a list of 2; allowed: a list of 3, each an integer from 1 to "
+     "2147483647, or one for all three directions"},
+    {"ListTooLong", "mesh:\n  extent: [4, 4, 4, 4]",
+     "x.yaml:2: mesh.extent: given a list of 4; allowed: a list of 3, each a finite number > 0, or "
+     "one"},
+    {"MappingForThree", "mesh: {periodic: {x: true}}",
+     "x.yaml:1: mesh.periodic: given a mapping; allowed: a list of 3, each true or false"},
+    {"ScalarForASection", "mesh: 3",
+     "x.yaml:1: mesh: given '3'; allowed: a mapping of keys to values"},
+    {"ListForASection", "gather_scatter:\n  tuning: [1]",
+     "x.yaml:2: gather_scatter.tuning: given a list of 1; allowed: a mapping"},
+};
+
+const std::vector<Mistake> out_of_range{
+    {"NoElements", "mesh:\n  elements: [4, 0, 4]",
+     "x.yaml:2: mesh.elements: given '0'; allowed: an integer from 1 to 2147483647"},
+    {"NegativeElements", "mesh: {elements: -4}",
+     "x.yaml:1: mesh.elements: given '-4'; allowed: an integer from 1"},
+    {"IntegerOverflow", "mesh: {elements: [2147483648, 1, 1]}",
+     "x.yaml:1: mesh.elements: given '2147483648'; allowed: an integer from 1 to 2147483647"},
+    {"LongIntegerOverflow", "solver: {iterations: 99999999999999999999}",
+     "x.yaml:1: solver.iterations: given '99999999999999999999'; allowed: an integer"},
+    {"TooManyElements", "orders: [1]\nmesh:\n  elements: [1048576, 1048576, 1]",
+     "x.yaml:3: mesh.elements: given 1048576 x 1048576 x 1 elements; allowed: fewer than 2^40 in "
+     "all"},
+    {"MoreElementsThan64Bits", "mesh: {elements: 2147483647}",
+     "x.yaml:1: mesh.elements: given 2147483647 x 2147483647 x 2147483647 elements"},
+    {"NoExtent", "mesh: {extent: [1, 0, 1]}",
+     "x.yaml:1: mesh.extent: given '0'; allowed: a finite number > 0"},
+    {"InfiniteExtent", "mesh: {extent: .inf}",
+     "x.yaml:1: mesh.extent: given '.inf'; allowed: a finite number > 0"},
+    {"HugeExtent", "mesh: {extent: 1e999}",
+     "x.yaml:1: mesh.extent: given '1e999'; allowed: a finite number > 0"},
+    {"NotANumber", "mesh: {extent: nan}",
+     "x.yaml:1: mesh.extent: given 'nan'; allowed: a finite number > 0"},
+    {"InfinityByName", "memory: {limit_gib: inf}",
+     "x.yaml:1: memory.limit_gib: given 'inf'; allowed: a finite number >= 0"},
+    {"NoEpsilon", "mesh: {epsilon: 0}",
+     "x.yaml:1: mesh.epsilon: given '0'; allowed: a number > 0 and <= 1"},
+    {"EpsilonOfNoDeformation", "mesh: {epsilon: 1.01}",
+     "x.yaml:1: mesh.epsilon: given '1.01'; allowed: a number > 0 and <= 1"},
+    {"EpsilonOfSine", "mesh: {deformation: sine, epsilon: 0.61}",
+     "x.yaml:1: mesh.epsilon: given '0.61'; allowed: a number > 0 and <= 0.6 for deformation sine"},
+    {"EpsilonOfKershaw", "mesh: {deformation: kershaw, epsilon: 1.5, periodic: false}",
+     "x.yaml:1: mesh.epsilon: given '1.5'; allowed: a number > 0 and <= 1"},
+    {"OrderZero", "orders: [1, 0]",
+     "x.yaml:1: orders: given '0'; allowed: an integer from 1 to 31"},
+    {"OrderThirtyTwo", "orders:\n  - 1\n  - 32\n",
+     "x.yaml:3: orders: given '32'; allowed: an integer from 1 to 31"},
+    {"OrderTwice", "problem: taylor-green\norders: [3, 7, 3]",
+     "x.yaml:2: orders: given 3 twice; allowed: each order once"},
+    {"SolverOrder", "solver: {order: 32}",
+     "x.yaml:1: solver.order: given '32'; allowed: an integer from 1 to 31"},
+    {"NegativeLambda", "operator: {lambda: -0.1}",
+     "x.yaml:1: operator.lambda: given '-0.1'; allowed: a finite number >= 0"},
+    {"InfiniteLambda", "operator: {lambda: .inf}",
+     "x.yaml:1: operator.lambda: given '.inf'; allowed: a finite number >= 0"},
+    {"NoIterations", "solver: {iterations: 0}",
+     "x.yaml:1: solver.iterations: given '0'; allowed: an integer from 1"},
+    {"ToleranceOne", "solver: {tolerance: 1}",
+     "x.yaml:1: solver.tolerance: given '1'; allowed: a number >= 0 and < 1"},
+    {"NegativeTolerance", "solver: {tolerance: -1e-8}",
+     "x.yaml:1: solver.tolerance: given '-1e-8'; allowed: a number >= 0 and < 1"},
+    {"NegativeBudget", "gather_scatter: {tuning: {budget_seconds: -1}}",
+     "x.yaml:1: gather_scatter.tuning.budget_seconds: given '-1'; allowed: a finite number >= 0"},
+    {"NoRounds", "gather_scatter: {tuning: {minimum_rounds: 0}}",
+     "x.yaml:1: gather_scatter.tuning.minimum_rounds: given '0'; allowed: an integer from 1 to "
+     "10000"},
+    {"TooManyRounds", "gather_scatter: {tuning: {minimum_rounds: 10001}}",
+     "x.yaml:1: gather_scatter.tuning.minimum_rounds: given '10001'; allowed: an integer from 1 to "
+     "10000"},
+    {"NoErrorBound", "verification: {error_bound: 0}",
+     "x.yaml:1: verification.error_bound: given '0'; allowed: a finite number > 0"},
+    {"NegativeMemory", "memory: {limit_gib: -1}",
+     "x.yaml:1: memory.limit_gib: given '-1'; allowed: a finite number >= 0"},
+};
+
+const std::vector<Mistake> unknown_words{
+    {"Problem", "problem: taylor-gren",
+     "x.yaml:1: problem: given 'taylor-gren'; allowed: one of taylor-green, manufactured, nekbone; "
+     "did you mean 'taylor-green'?"},
+    {"Deformation", "mesh: {deformation: sin}",
+     "x.yaml:1: mesh.deformation: given 'sin'; allowed: one of none, sine, kershaw; did you mean "
+     "'sine'?"},
+    {"Geometry", "operator: {geometry: trilinear}",
+     "x.yaml:1: operator.geometry: given 'trilinear'; allowed: one of stored"},
+    {"Preconditioner", "solver: {preconditioner: Jacobi}",
+     "x.yaml:1: solver.preconditioner: given 'Jacobi'; allowed: one of none, jacobi; did you mean "
+     "'jacobi'?"},
+    {"VectorOps", "solver: {vector_ops: kokkos_kernels}",
+     "x.yaml:1: solver.vector_ops: given 'kokkos_kernels'; allowed: one of fused, kokkos-kernels; "
+     "did you mean 'kokkos-kernels'?"},
+    {"Strategy", "gather_scatter:\n  strategies:\n    - all\n    - host-pairwsie\n",
+     "x.yaml:4: gather_scatter.strategies: given 'host-pairwsie'; allowed: one of all, "
+     "device-pairwise, host-pairwise, device-alltoall, host-alltoall, device-pairwise+overlap, "
+     "host-pairwise+overlap, device-alltoall+overlap, host-alltoall+overlap; did you mean "
+     "'host-pairwise'?"},
+    {"EmptyStrategies", "gather_scatter: {strategies: []}",
+     "x.yaml:1: gather_scatter.strategies: given a list of 0; allowed: a list of at least one"},
+};
+
+const std::vector<Mistake> keys_that_do_not_fit{
+    {"KershawWithAPeriodicDirection",
+     "problem: manufactured\nmesh:\n  periodic: [false, true, false]\n  deformation: kershaw\n",
+     "x.yaml:4: mesh.deformation: given kershaw with mesh.periodic [false, true, false]; allowed: "
+     "kershaw with periodic [false, false, false], or none or sine"},
+    {"KershawInTheDefaultBox", "mesh:\n  deformation: kershaw\n",
+     "x.yaml:2: mesh.deformation: given kershaw with mesh.periodic [true, true, true]"},
+    {"TaylorGreenInAClosedBox", "mesh: {periodic: [true, true, false]}\nproblem: taylor-green\n",
+     "x.yaml:2: problem: given taylor-green with mesh.periodic [true, true, false]; allowed: "
+     "taylor-green with periodic [true, true, true], or manufactured or nekbone"},
+    {"TheDefaultProblemInAClosedBox", "mesh:\n  periodic: false\n",
+     "x.yaml:2: mesh.periodic: given taylor-green with mesh.periodic [false, false, false]"},
+    {"NekboneInAPeriodicBox", "mesh: {elements: 4}\nproblem: nekbone\n",
+     "x.yaml:2: problem: given nekbone with mesh.periodic [true, true, true]; allowed: nekbone "
+     "with at least one direction of periodic false, or taylor-green"},
+    {"ManufacturedInAPeriodicBox", "problem: manufactured\n",
+     "x.yaml:1: problem: given manufactured with mesh.periodic [true, true, true]"},
+    {"ByAnOverride",
+     "mesh: {periodic: false}\nproblem: nekbone\n",
+     "x.yaml:2: problem: given nekbone with mesh.periodic [true, true, true]",
+     {"mesh.periodic=true"}},
+    {"MoreRanksThanElements",
+     "orders: [1]\nmesh:\n  elements: [3, 2, 1]\n",
+     "x.yaml:3: mesh.elements: given 3 x 2 x 1 elements for 7 ranks, and each rank needs at least "
+     "one; allowed: at most 6 ranks, or more elements",
+     {},
+     7},
+    {"TwoRanksForOneElement",
+     "mesh: {elements: 1}",
+     "x.yaml:1: mesh.elements: given 1 x 1 x 1 elements for 2 ranks, and each rank needs at least "
+     "one; allowed: at most 1 rank, or more elements",
+     {},
+     2},
+    {"MoreRanksThanDefaultElements",
+     "orders: [1]",
+     "x.yaml: mesh.elements: given 8 x 8 x 8 elements for 513 ranks, and each rank needs at least "
+     "one; allowed: at most 512 ranks",
+     {},
+     513},
+};
+
+const std::vector<Mistake> not_an_input{
+    {"Empty", "", "x.yaml: empty; give at least one key"},
+    {"OnlyComments", "# nothing\n\n# here\n", "x.yaml: empty"},
+    {"OnlyADocumentStart", "---\n", "x.yaml: empty"},
+    {"OpenBracket", "orders: [7]\nmesh:\n  elements: [4, 4\n", "x.yaml:4: not YAML: "},
+    {"BadIndentation", "orders: [7]\n  problem: nekbone\n", "x.yaml:2: not YAML: "},
+    {"UnknownAlias", "orders: [7]\nmesh: *box\n",
+     "x.yaml:2: not YAML: the referenced anchor is not defined"},
+    {"AList", "# first\n- mesh\n- orders\n",
+     "x.yaml:2: given a list of 2; allowed: a mapping of keys to values"},
+    {"AWord", "hello", "x.yaml:1: given 'hello'; allowed: a mapping of keys to values"},
+    {"TwoDocuments", "orders: [7]\n---\norders: [8]\n",
+     "x.yaml:3: given 2 YAML documents, of which the second starts here; allowed: one"},
+    {"AnAliasOfItself", "mesh:\n  elements: &a [*a]\n",
+     "x.yaml:2: nested too deeply, or an alias that contains itself"},
+    {"NestedDeeply", "orders: " + repeated("[", 100) + repeated("]", 100),
+     "x.yaml:1: nested too deeply"},
+    {"NestedMoreDeeplyThanTheParserGoes", "orders: " + repeated("[", 100000),
+     "x.yaml:1: not YAML: "},
+    {"ControlCharactersAreShown", "problem: \"a\\nb\"",
+     "x.yaml:1: problem: given the text \"a\\x0ab\"; allowed: one of"},
+};
+
+const std::vector<Mistake> malformed_overrides{
+    {"WithoutAnEqualsSign",
+     "{}",
+     "--set solver.order: given no '='; write --set key.path=value, for example --set "
+     "solver.order=3",
+     {"solver.order"}},
+    {"Empty", "{}", "--set : given no '='", {""}},
+    {"WithoutAKey",
+     "{}",
+     "--set =3: given a key path with an empty key; write --set key.path=value",
+     {"=3"}},
+    {"WithAnEmptyKey",
+     "{}",
+     "--set solver..order=3: given a key path with an empty key",
+     {"solver..order=3"}},
+    {"EndingInAPoint", "{}", "--set solver.=3: given a key path with an empty key", {"solver.=3"}},
+    {"WithoutAValue", "{}", "--set solver.order=: given no value after '='", {"solver.order="}},
+    {"ThroughAScalar",
+     "orders: [1]\nproblem: nekbone\n",
+     "--set problem.kind=3: problem is 'nekbone' (x.yaml:2) and has no keys, so there is no "
+     "problem.kind",
+     {"problem.kind=3"}},
+    {"ThroughAList",
+     "mesh:\n  elements: [1, 2, 3]\n",
+     "--set mesh.elements.0=3: mesh.elements is a list of 3 (x.yaml:2) and has no keys",
+     {"mesh.elements.0=3"}},
+    {"ValueIsNotYaml", "{}", "--set mesh.elements=[4,4: not YAML: ", {"mesh.elements=[4,4"}},
+    {"UnknownKey",
+     "solver: {order: 3}",
+     "--set solver.ordr=4: solver.ordr: unknown key; did you mean 'order'? allowed here: order, "
+     "preconditioner",
+     {"solver.ordr=4"}},
+    {"UnknownSection",
+     "{}",
+     "--set slover.order=4: slover: unknown key; did you mean 'solver'?",
+     {"slover.order=4"}},
+    {"WrongType",
+     "solver:\n  order: 3\n",
+     "--set solver.order=[3]: solver.order: given a list of 1; allowed: an integer from 1 to 31",
+     {"solver.order=[3]"}},
+    {"OutOfRange",
+     "{}",
+     "--set solver.order=32: solver.order: given '32'; allowed: an integer from 1 to 31",
+     {"solver.order=32"}},
+    {"ItemOutOfRange",
+     "{}",
+     "--set orders=[1,32]: orders: given '32'; allowed: an integer from 1 to 31",
+     {"orders=[1,32]"}},
+    {"ScalarForASection",
+     "solver: {order: 3}",
+     "--set solver=3: solver: given '3'; allowed: a mapping of keys to values",
+     {"solver=3"}},
+    {"TooFewElements",
+     "{}",
+     "--set mesh.elements=1: mesh.elements: given 1 x 1 x 1 elements for 2 ranks",
+     {"mesh.elements=1"},
+     2},
+    {"OfAFileThatIsEmpty", "", "x.yaml: empty", {"solver.order=3"}},
+};
+
+class BadInput : public testing::TestWithParam<Mistake> {};
+
+TEST_P(BadInput, IsNamedWithPlaceKeyAndRemedy) {
+  const Mistake& mistake = GetParam();
+  const std::string message =
+      message_of([&] { parse_case(mistake.yaml, "x.yaml", mistake.overrides, mistake.ranks); });
+  EXPECT_THAT(message, StartsWith(mistake.message));
+  EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+}
+
+constexpr auto test_name = [](const auto& info) { return info.param.test_name; };
+
+INSTANTIATE_TEST_SUITE_P(UnknownKeys, BadInput, testing::ValuesIn(unknown_keys), test_name);
+INSTANTIATE_TEST_SUITE_P(DuplicateKeys, BadInput, testing::ValuesIn(duplicate_keys), test_name);
+INSTANTIATE_TEST_SUITE_P(WrongTypes, BadInput, testing::ValuesIn(wrong_types), test_name);
+INSTANTIATE_TEST_SUITE_P(OutOfRange, BadInput, testing::ValuesIn(out_of_range), test_name);
+INSTANTIATE_TEST_SUITE_P(UnknownWords, BadInput, testing::ValuesIn(unknown_words), test_name);
+INSTANTIATE_TEST_SUITE_P(KeysThatDoNotFit, BadInput, testing::ValuesIn(keys_that_do_not_fit),
+                         test_name);
+INSTANTIATE_TEST_SUITE_P(NotAnInput, BadInput, testing::ValuesIn(not_an_input), test_name);
+INSTANTIATE_TEST_SUITE_P(MalformedOverrides, BadInput, testing::ValuesIn(malformed_overrides),
+                         test_name);
+
+TEST(BadInputMessage, IsShortForLongValues) {
+  const std::string message = message_of(
+      [] { parse_case("problem: " + repeated("\xC3\xA4", 100000), "x.yaml", {}, 1); });  // "ä"
+  EXPECT_LT(message.size(), 400u);
+  EXPECT_THAT(message, HasSubstr("\xC3\xA4..."));
+}
+
+TEST(BadInputMessage, ComesSoonForAliasesOfAliases) {
+  std::string text = "a0: &a0 [1]\n";
+  for (int i = 1; i < 30; ++i) {
+    const std::string last = std::to_string(i - 1), next = std::to_string(i);
+    text += "a" + next + ": &a" + next + " [*a" + last + ", *a" + last + "]\n";
+  }
+  EXPECT_THAT(message_of([&] { parse_case(text, "x.yaml", {}, 1); }),
+              HasSubstr("nested too deeply"));
+}
+
+TEST(BadInputNearestWord, CountsEdits) {
+  const Texts words{"order", "iterations", "tolerance", "vector_ops"};
+  EXPECT_EQ(nearest_word("odrer", words), "order");
+  EXPECT_EQ(nearest_word("tol", words), std::nullopt);
+  EXPECT_EQ(nearest_word("iteration", words), "iterations");
+  EXPECT_EQ(nearest_word("vectorops", words), "vector_ops");
+  EXPECT_EQ(nearest_word("viscosity", words), std::nullopt);
+  EXPECT_EQ(nearest_word("", words), std::nullopt);
+  EXPECT_EQ(nearest_word("x", {}), std::nullopt);
+}
+
+// ---- Files --------------------------------------------------------------------------------------
+
+/// A folder for one test, removed with it.
+class BadInputFile : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (std::filesystem::temp_directory_path() / "case-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    m_folder = pattern;
+  }
+  void TearDown() override { std::filesystem::remove_all(m_folder); }
+
+  std::string write(const std::string& text) {
+    const std::string path = (m_folder / "x.yaml").string();
+    std::ofstream(path) << text;
+    return path;
+  }
+  std::string message_for(const std::string& path) {
+    return message_of([&] { read_case(m_comm, path, {}); });
+  }
+
+  Communicator m_comm{MPI_COMM_SELF};
+  std::filesystem::path m_folder;
+};
+
+TEST_F(BadInputFile, WithAMistakeIsNamedWithItsLine) {
+  const std::string path = write("solver:\n  order: 99\n");
+  EXPECT_EQ(message_for(path),
+            path + ":2: solver.order: given '99'; allowed: an integer from 1 to 31");
+}
+
+TEST_F(BadInputFile, ThatIsMissingIsNamed) {
+  const std::string path = (m_folder / "missing.yaml").string();
+  EXPECT_EQ(message_for(path), path + ": no such file");
+}
+
+TEST_F(BadInputFile, ThatIsAFolderIsNamed) {
+  EXPECT_EQ(message_for(m_folder.string()),
+            m_folder.string() + ": is a folder; give an input file");
+}
+
+TEST_F(BadInputFile, ThatIsEmptyIsNamed) {
+  const std::string path = write("");
+  EXPECT_THAT(message_for(path), StartsWith(path + ": empty"));
+}
+
+TEST_F(BadInputFile, ThatIsLargeIsRefused) {
+  const std::string comment = repeated("#", 1 << 20);
+  EXPECT_THAT(message_for(write(comment + "\n")), HasSubstr(": larger than 1 MiB"));
+  EXPECT_EQ(read_case(m_comm, write("orders: [7] " + comment.substr(12)), {}).orders.size(), 1u);
+}
+
+TEST_F(BadInputFile, ThatCannotBeOpenedIsNamedWithTheReason) {
+  const std::string path = write("orders: [7]\n");
+  EXPECT_EQ(message_for(path + "/y.yaml"), path + "/y.yaml: no such file");
+  const std::string long_path = "/" + repeated("a", 5000);
+  EXPECT_THAT(message_for(long_path), HasSubstr(": cannot be opened: File name too long"));
+
+  std::filesystem::permissions(path, std::filesystem::perms::none);
+  if (std::ifstream(path)) GTEST_SKIP() << "this user may read any file";
+  EXPECT_EQ(message_for(path), path + ": cannot be opened: Permission denied");
+}
+
+TEST_F(BadInputFile, ThatBreaksOffIsNamed) {
+  // Linux opens it for its owner, and fails to read the unmapped first page.
+  const std::string path = "/proc/self/mem";
+  if (!std::ifstream(path)) GTEST_SKIP() << "no such file here";
+  EXPECT_EQ(message_for(path), path + ": cannot be read");
+}
+
+}  // namespace
+}  // namespace nekbone_k

@@ -1,0 +1,280 @@
+// The input: what each key and --set does, and the inputs that are shipped. Mistakes:
+// test_bad_input.cpp.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "app/case.hpp"
+#include "core/communicator.hpp"
+
+namespace nekbone_k {
+namespace {
+
+using testing::ElementsAre;
+
+using Texts = std::vector<std::string>;
+
+Case parse(const std::string& text, const Texts& overrides = {}, int ranks = 1) {
+  return parse_case(text, "x.yaml", overrides, ranks);
+}
+
+// ---- Defaults and effects -----------------------------------------------------------------------
+
+TEST(CaseDefaults, AreThoseDocumented) {
+  const Case run = parse("{}");
+  EXPECT_EQ(run.input, "x.yaml");
+  EXPECT_THAT(run.mesh.elements, ElementsAre(8, 8, 8));
+  EXPECT_THAT(run.mesh.extent, ElementsAre(1.0, 1.0, 1.0));
+  EXPECT_THAT(run.mesh.periodic, ElementsAre(true, true, true));
+  EXPECT_EQ(run.mesh.deformation, Deformation::none);
+  EXPECT_EQ(run.mesh.epsilon, 0.3);
+  EXPECT_THAT(run.orders, ElementsAre(1, 3, 7, 11));
+  EXPECT_EQ(run.lambda, 1.0);
+  EXPECT_EQ(run.geometry, Geometry::stored);
+  EXPECT_EQ(run.problem, ProblemKind::taylor_green);
+  EXPECT_EQ(run.error_bound, 1e-6);
+  EXPECT_EQ(run.solver_order, 7);
+  EXPECT_EQ(run.preconditioner, Preconditioner::none);
+  EXPECT_EQ(run.iterations, 100);
+  EXPECT_EQ(run.tolerance, 0.0);
+  EXPECT_EQ(run.vector_ops, VectorOps::fused);
+  EXPECT_THAT(run.strategies,
+              ElementsAre("device-pairwise", "host-pairwise", "device-alltoall", "host-alltoall",
+                          "device-pairwise+overlap", "host-pairwise+overlap",
+                          "device-alltoall+overlap", "host-alltoall+overlap"));
+  EXPECT_EQ(run.tuning.budget_seconds, 2.0);
+  EXPECT_EQ(run.tuning.minimum_rounds, 5);
+  EXPECT_EQ(run.report_json, "nekbone-k.json");
+  EXPECT_EQ(run.memory_limit_gib, 0.0);
+}
+
+TEST(CaseDefaults, HoldForSectionsWhoseKeysAreCommentedOut) {
+  const Case run = parse("mesh:\n  # elements: 4\nsolver: ~\nproblem: taylor-green\n");
+  EXPECT_THAT(run.mesh.elements, ElementsAre(8, 8, 8));
+  EXPECT_EQ(run.solver_order, 7);
+}
+
+TEST(CaseKeys, EachHasItsEffect) {
+  const Case run = parse(R"(
+mesh: {elements: [2, 3, 4], extent: [1.5, 2, +2.5e1], periodic: [true, false, false],
+       deformation: sine, epsilon: 0.6}
+orders: [15, 1, 31]
+operator: {lambda: 0.25, geometry: stored}
+problem: manufactured
+solver:
+  order: 9
+  preconditioner: jacobi
+  iterations: 7
+  tolerance: 1e-9
+  vector_ops: kokkos-kernels
+gather_scatter:
+  strategies: [host-alltoall, device-pairwise]
+  tuning: {budget_seconds: 0, minimum_rounds: 10000}
+verification: {error_bound: 0.5}
+report: {json: out/a b.json}
+memory: {limit_gib: 1.5}
+)");
+  EXPECT_THAT(run.mesh.elements, ElementsAre(2, 3, 4));
+  EXPECT_THAT(run.mesh.extent, ElementsAre(1.5, 2.0, 25.0));
+  EXPECT_THAT(run.mesh.periodic, ElementsAre(true, false, false));
+  EXPECT_EQ(run.mesh.deformation, Deformation::sine);
+  EXPECT_EQ(run.mesh.epsilon, 0.6);
+  EXPECT_THAT(run.orders, ElementsAre(15, 1, 31));
+  EXPECT_EQ(run.lambda, 0.25);
+  EXPECT_EQ(run.geometry, Geometry::stored);
+  EXPECT_EQ(run.problem, ProblemKind::manufactured);
+  EXPECT_EQ(run.solver_order, 9);
+  EXPECT_EQ(run.preconditioner, Preconditioner::jacobi);
+  EXPECT_EQ(run.iterations, 7);
+  EXPECT_EQ(run.tolerance, 1e-9);
+  EXPECT_EQ(run.vector_ops, VectorOps::kokkos_kernels);
+  EXPECT_THAT(run.strategies, ElementsAre("device-pairwise", "host-alltoall"));
+  EXPECT_EQ(run.tuning.budget_seconds, 0.0);
+  EXPECT_EQ(run.tuning.minimum_rounds, 10000);
+  EXPECT_EQ(run.error_bound, 0.5);
+  EXPECT_EQ(run.report_json, "out/a b.json");
+  EXPECT_EQ(run.memory_limit_gib, 1.5);
+}
+
+TEST(CaseKeys, OneValueHoldsForAllDirections) {
+  const Case run = parse("mesh: {elements: 5, extent: 2.5, periodic: false}\nproblem: nekbone");
+  EXPECT_THAT(run.mesh.elements, ElementsAre(5, 5, 5));
+  EXPECT_THAT(run.mesh.extent, ElementsAre(2.5, 2.5, 2.5));
+  EXPECT_THAT(run.mesh.periodic, ElementsAre(false, false, false));
+  EXPECT_EQ(run.problem, ProblemKind::nekbone);
+}
+
+TEST(CaseKeys, KershawTakesAnyEpsilonUpToOneInAClosedBox) {
+  const Case run =
+      parse("mesh: {periodic: false, deformation: kershaw, epsilon: 1}\nproblem: manufactured");
+  EXPECT_EQ(run.mesh.deformation, Deformation::kershaw);
+  EXPECT_EQ(run.mesh.epsilon, 1.0);
+}
+
+TEST(CaseKeys, StrategiesCountOnceInTheOrderOfTheTable) {
+  EXPECT_THAT(parse("gather_scatter: {strategies: [host-alltoall, host-pairwise, host-alltoall]}")
+                  .strategies,
+              ElementsAre("host-pairwise", "host-alltoall"));
+  EXPECT_THAT(parse("gather_scatter: {strategies: [host-alltoall, all]}").strategies,
+              testing::SizeIs(8));
+  EXPECT_THAT(parse("gather_scatter: {strategies: [device-pairwise+overlap]}").strategies,
+              ElementsAre("device-pairwise+overlap"));
+}
+
+TEST(CaseKeys, ValuesAtTheirBoundsAreAllowed) {
+  EXPECT_EQ(parse("operator: {lambda: 0}").lambda, 0.0);
+  EXPECT_EQ(parse("mesh: {epsilon: 1}").mesh.epsilon, 1.0);
+  EXPECT_EQ(parse("solver: {iterations: 2147483647}").iterations, 2147483647);
+  EXPECT_EQ(parse("mesh: {elements: [1048575, 1048576, 1]}").mesh.total_elements(),
+            1099510579200LL);  // 2^40 - 2^20
+  EXPECT_THAT(parse("mesh: {elements: [7, 1, 1]}", {}, 7).mesh.elements, ElementsAre(7, 1, 1));
+}
+
+TEST(CaseKeys, QuotedTextIsAFileNameWhateverItLooksLike) {
+  EXPECT_EQ(parse("report: {json: '12'}").report_json, "12");
+  EXPECT_EQ(parse("report: {json: \"true\"}").report_json, "true");
+}
+
+TEST(CaseKeys, AliasesStandForWhatTheyName) {
+  const Case run =
+      parse("orders: &list [2, 3]\nmesh: {elements: [&n 4, *n, 5]}\nsolver: {order: *n}");
+  EXPECT_THAT(run.orders, ElementsAre(2, 3));
+  EXPECT_THAT(run.mesh.elements, ElementsAre(4, 4, 5));
+  EXPECT_EQ(run.solver_order, 4);
+}
+
+TEST(CaseKeys, WindowsLineEndsAndAByteOrderMarkAreRead) {
+  const Case run = parse("\xEF\xBB\xBForders: [2]\r\nsolver:\r\n  order: 3\r\n");
+  EXPECT_THAT(run.orders, ElementsAre(2));
+  EXPECT_EQ(run.solver_order, 3);
+}
+
+TEST(CaseNames, AreThoseOfTheInput) {
+  EXPECT_STREQ(name(ProblemKind::taylor_green), "taylor-green");
+  EXPECT_STREQ(name(ProblemKind::manufactured), "manufactured");
+  EXPECT_STREQ(name(ProblemKind::nekbone), "nekbone");
+  EXPECT_STREQ(name(Preconditioner::none), "none");
+  EXPECT_STREQ(name(Preconditioner::jacobi), "jacobi");
+  EXPECT_STREQ(name(VectorOps::fused), "fused");
+  EXPECT_STREQ(name(VectorOps::kokkos_kernels), "kokkos-kernels");
+  EXPECT_STREQ(name(Geometry::stored), "stored");
+  EXPECT_STREQ(name(Deformation::none), "none");
+  EXPECT_STREQ(name(Deformation::sine), "sine");
+  EXPECT_STREQ(name(Deformation::kershaw), "kershaw");
+}
+
+// ---- --set --------------------------------------------------------------------------------------
+
+TEST(CaseOverrides, ReplaceAndAddValues) {
+  const Case run =
+      parse("solver: {order: 9, iterations: 7}", {"mesh.elements=[4,5,6]", "solver.order=3",
+                                                  "gather_scatter.tuning."
+                                                  "minimum_rounds=8",
+                                                  " orders = [2] "});
+  EXPECT_THAT(run.mesh.elements, ElementsAre(4, 5, 6));
+  EXPECT_EQ(run.solver_order, 3);
+  EXPECT_EQ(run.iterations, 7);
+  EXPECT_EQ(run.tuning.minimum_rounds, 8);
+  EXPECT_THAT(run.orders, ElementsAre(2));
+}
+
+TEST(CaseOverrides, TheLastOneCounts) {
+  EXPECT_EQ(parse("{}", {"solver.order=3", "solver.order=4"}).solver_order, 4);
+}
+
+TEST(CaseOverrides, AMappingChangesTheKeysItNames) {
+  const Case run = parse("solver: {order: 9, iterations: 7}",
+                         {"solver={order: 2, tolerance: 0.5}", "gather_scatter.tuning={}"});
+  EXPECT_EQ(run.solver_order, 2);
+  EXPECT_EQ(run.tolerance, 0.5);
+  EXPECT_EQ(run.iterations, 7);
+}
+
+TEST(CaseOverrides, MendAValueThatTheFileHasWrong) {
+  EXPECT_EQ(parse("solver: {order: 99}", {"solver.order=3"}).solver_order, 3);
+  EXPECT_EQ(parse("solver:\n", {"solver.order=3"}).solver_order, 3);
+}
+
+TEST(CaseOverrides, MayHoldAnEqualsSign) {
+  EXPECT_EQ(parse("{}", {"report.json=a=b.json"}).report_json, "a=b.json");
+}
+
+TEST(CaseFile, IsReadAndNamed) {
+  const Communicator comm(MPI_COMM_SELF);
+  const std::string path = std::string(NEKBONE_K_SOURCE_DIR) + "/inputs/smoke.yaml";
+  const Case run = read_case(comm, path, {"solver.iterations=5"});
+  EXPECT_EQ(run.input, path);
+  EXPECT_EQ(run.solver_order, 5);
+  EXPECT_EQ(run.iterations, 5);
+}
+
+// ---- Shipped inputs -----------------------------------------------------------------------------
+
+Case shipped(const std::string& file, int ranks = 4) {
+  const std::string path = std::string(NEKBONE_K_SOURCE_DIR) + "/inputs/" + file;
+  std::ifstream stream(path);
+  EXPECT_TRUE(stream) << path;
+  return parse_case(std::string(std::istreambuf_iterator<char>(stream), {}), file, {}, ranks);
+}
+
+TEST(CaseShipped, Tgv64) {
+  const Case run = shipped("tgv64.yaml");
+  EXPECT_THAT(run.mesh.elements, ElementsAre(64, 64, 64));
+  for (const double extent : run.mesh.extent) EXPECT_DOUBLE_EQ(extent, 6.283185307179586);
+  EXPECT_TRUE(run.mesh.fully_periodic());
+  EXPECT_EQ(run.mesh.deformation, Deformation::none);
+  EXPECT_THAT(run.orders, ElementsAre(1, 3, 7, 11));
+  EXPECT_EQ(run.lambda, 1.0);
+  EXPECT_EQ(run.problem, ProblemKind::taylor_green);
+  EXPECT_EQ(run.solver_order, 7);
+  EXPECT_EQ(run.preconditioner, Preconditioner::none);
+  EXPECT_EQ(run.iterations, 100);
+  EXPECT_EQ(run.tolerance, 0.0);
+  EXPECT_EQ(run.vector_ops, VectorOps::fused);
+  EXPECT_EQ(run.strategies.size(), 8u);
+  EXPECT_EQ(run.report_json, "tgv64.json");
+}
+
+TEST(CaseShipped, Tgv64HasEveryKey) {
+  const std::string path = std::string(NEKBONE_K_SOURCE_DIR) + "/inputs/tgv64.yaml";
+  std::ifstream stream(path);
+  const std::string text(std::istreambuf_iterator<char>(stream), {});
+  for (const char* key :
+       {"mesh",           "elements",       "extent",         "periodic",       "deformation",
+        "epsilon",        "orders",         "operator",       "lambda",         "geometry",
+        "problem",        "solver",         "order",          "preconditioner", "iterations",
+        "tolerance",      "vector_ops",     "gather_scatter", "strategies",     "tuning",
+        "budget_seconds", "minimum_rounds", "verification",   "error_bound",    "report",
+        "json",           "memory",         "limit_gib"})
+    EXPECT_THAT(text, testing::ContainsRegex("\n *" + std::string(key) + ":")) << key;
+}
+
+TEST(CaseShipped, Nekbone) {
+  const Case run = shipped("nekbone.yaml");
+  EXPECT_THAT(run.mesh.elements, ElementsAre(16, 16, 16));
+  EXPECT_THAT(run.mesh.periodic, ElementsAre(false, false, false));
+  EXPECT_THAT(run.orders, ElementsAre(7));
+  EXPECT_EQ(run.lambda, 0.1);
+  EXPECT_EQ(run.problem, ProblemKind::nekbone);
+  EXPECT_EQ(run.solver_order, 7);
+  EXPECT_EQ(run.iterations, 100);
+  EXPECT_EQ(run.tolerance, 0.0);
+}
+
+TEST(CaseShipped, Smoke) {
+  const Case run = shipped("smoke.yaml");
+  EXPECT_THAT(run.mesh.elements, ElementsAre(6, 4, 4));
+  EXPECT_TRUE(run.mesh.fully_periodic());
+  EXPECT_EQ(run.mesh.deformation, Deformation::sine);
+  EXPECT_THAT(run.orders, ElementsAre(1, 3, 5));
+  EXPECT_EQ(run.solver_order, 5);
+  EXPECT_EQ(run.preconditioner, Preconditioner::jacobi);
+  EXPECT_EQ(run.tolerance, 1e-10);
+}
+
+}  // namespace
+}  // namespace nekbone_k

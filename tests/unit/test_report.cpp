@@ -1,0 +1,228 @@
+// The report on the terminal, and its JSON in memory.
+#include "app/report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "app/format.hpp"
+#include "support/report_records.hpp"
+
+namespace nekbone_k {
+namespace {
+
+std::string whole_text(const RunRecord& r) {
+  std::string text = header_text(r);
+  for (const OrderRecord& order : r.orders) text += order_text(order);
+  if (r.solve) text += solve_text(*r.solve, r.machine);
+  return text + closing_text(r);
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+// The first line that contains `part`.
+std::string line_with(const std::string& text, const std::string& part) {
+  for (const std::string& line : lines_of(text))
+    if (line.find(part) != std::string::npos) return line;
+  ADD_FAILURE() << "no line with '" << part << "' in\n" << text;
+  return "";
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+struct NamedRun {
+  const char* name;
+  RunRecord (*make)();
+};
+
+class ReportWidth : public testing::TestWithParam<NamedRun> {};
+
+TEST_P(ReportWidth, NoLineIsWiderThanATerminal) {
+  const std::string text = whole_text(GetParam().make());
+  EXPECT_EQ(text.back(), '\n');
+  for (const std::string& line : lines_of(text)) {
+    EXPECT_LE(text_width(line), 100u) << line;
+    EXPECT_TRUE(line.empty() || line.back() != ' ') << line;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Records, ReportWidth,
+                         testing::Values(NamedRun{"usual", usual_run},
+                                         NamedRun{"one_rank", one_rank_run},
+                                         NamedRun{"wrong_candidate", wrong_candidate_run},
+                                         NamedRun{"nothing_right", nothing_right_run},
+                                         NamedRun{"broken_down", broken_down_run},
+                                         NamedRun{"extreme", extreme_run}),
+                         [](const auto& run) { return run.param.name; });
+
+TEST(ReportHeader, GroupsEqualRanks) {
+  const std::string text = header_text(usual_run());
+  EXPECT_TRUE(contains(text, "commit 0123abc"));
+  EXPECT_TRUE(contains(text, "  ranks         4 on 2 nodes, 2 a node\n"));
+  EXPECT_TRUE(contains(text,
+                       "  hosts         ranks 0-1: node1\n"
+                       "                ranks 2-3: node2\n"));
+  EXPECT_TRUE(contains(text, "  devices       ranks 0-3: host\n"));
+  EXPECT_TRUE(contains(text,
+                       "  cores         ranks 0, 2: 0-1\n"
+                       "                ranks 1, 3: 2-3\n"));
+  EXPECT_FALSE(contains(text, "WARNING"));
+}
+
+TEST(ReportHeader, KeepsTheFirstLineOfTheMpiVersionAndSaysHowManyHostsItLeavesOut) {
+  const std::string text = header_text(extreme_run());
+  EXPECT_TRUE(contains(text, "  MPI           MPICH Version: 4.0.2\n"));
+  EXPECT_FALSE(contains(text, "ch4"));
+  EXPECT_TRUE(contains(text, "and 1488 more: machine.hosts of the JSON report"));
+  EXPECT_TRUE(contains(text, "WARNING"));
+}
+
+TEST(ReportOrder, ColumnsAreAligned) {
+  const std::string text = order_text(usual_order());
+  const std::string header = line_with(text, "95 % interval");
+  const std::size_t verified = header.find("verified");
+  const std::size_t median_end = header.find("median") + 6;
+  const std::size_t interval_end = header.find("95 % interval") + 13;
+  int rows = 0;
+  for (const std::string& line : lines_of(text)) {
+    if (!contains(line, "..") || contains(line, "on-rank")) continue;
+    ++rows;
+    EXPECT_EQ(line.find("yes"), verified) << line;
+    EXPECT_NE(line[median_end - 1], ' ') << line;
+    EXPECT_EQ(line[median_end], ' ') << line;
+    EXPECT_NE(line[interval_end - 1], ' ') << line;
+    EXPECT_EQ(line[interval_end], ' ') << line;
+  }
+  EXPECT_EQ(rows, 5);  // device-pairwise is in both stages
+}
+
+TEST(ReportOrder, MarksTheWinnerAndKeepsTheStagesApart) {
+  const std::string text = order_text(usual_order());
+  const std::string winner = line_with(text, "SELECTED");
+  EXPECT_TRUE(contains(winner, "device-pairwise+overlap"));
+  EXPECT_TRUE(contains(winner, " -2.00 ")) << winner;
+  EXPECT_EQ(text.find("SELECTED"), text.rfind("SELECTED"));
+  EXPECT_TRUE(contains(text, "  Selected: device-pairwise+overlap\n"));
+
+  const std::size_t alone = text.find("[µs] the exchange alone; 3 rounds, 11 exchanges in each\n");
+  const std::size_t with_work = text.find(
+      "[µs] with Ax of interior elements in between: cost beyond the work alone (work: 1.000 ms)");
+  ASSERT_NE(alone, std::string::npos) << text;
+  ASSERT_NE(with_work, std::string::npos) << text;
+  const std::string first = text.substr(alone, with_work - alone);
+  const std::string second = text.substr(with_work);
+  EXPECT_TRUE(contains(line_with(first, "device-pairwise"), " 18.4 "));
+  // The plain winner under the work: 1.25 ms less 1 ms, 1.25 times the best.
+  EXPECT_TRUE(contains(line_with(second, "device-pairwise "), " 250.00 "));
+  EXPECT_TRUE(contains(line_with(second, "device-pairwise "), "1.25x"));
+}
+
+TEST(ReportOrder, ShowsWhyAStrategyIsExcluded) {
+  const std::string text = order_text(wrong_candidate_run().orders[0]);
+  const std::string row = line_with(text, "host-alltoall ");
+  EXPECT_TRUE(contains(row, "WRONG"));
+  EXPECT_FALSE(contains(row, ".."));
+  EXPECT_TRUE(contains(text, "    excluded: add on double: shared DOF 17 (global id 123456789)"));
+  EXPECT_TRUE(contains(order_text(nothing_right_run().orders[0]), "Selected: none"));
+}
+
+TEST(ReportOrder, SaysWhenThereIsNothingToExchange) {
+  const std::string text = order_text(one_rank_run().orders[0]);
+  EXPECT_TRUE(contains(text, "no shared DOFs: nothing to exchange"));
+  EXPECT_FALSE(contains(text, "neighbours"));
+}
+
+TEST(ReportOrder, SaysWhenTheSlowerKernelRan) {
+  OrderRecord order = usual_order();
+  EXPECT_FALSE(contains(order_text(order), "slower kernel"));
+  order.compiled = false;
+  EXPECT_TRUE(contains(order_text(order), "slower kernel with a run-time order ran"));
+}
+
+TEST(ReportSolve, HasFiguresWithUnits) {
+  const RunRecord run = usual_run();
+  const std::string text = solve_text(*run.solve, run.machine);
+  EXPECT_TRUE(contains(text, "5.000e-07 |b| recursive, 5.000e-07 |b| recomputed"));
+  EXPECT_TRUE(contains(text, "3.000e-08 largest, 2.000e-08 in the L2 norm"));
+  EXPECT_TRUE(contains(text, "20.00 s, 200.0 ms an iteration; set-up before it 1.500 s"));
+  EXPECT_TRUE(contains(text, "17.50 GiB"));
+  EXPECT_TRUE(contains(text, "87.25 GFLOP/s by Nekbone's count, 0.4496 GDOF/s"));
+  EXPECT_TRUE(
+      contains(text, "171.0 B per DOF and iteration: 76.88 GB/s, 76.9 % of the 100.0 GB/s"));
+  EXPECT_TRUE(contains(text, "  PASS          the recomputed residual agrees"));
+}
+
+TEST(ReportSolve, ShowsABreakdown) {
+  const RunRecord run = broken_down_run();
+  const std::string text = solve_text(*run.solve, run.machine);
+  EXPECT_TRUE(contains(text, "100, then a NaN or infinity appeared"));
+  EXPECT_TRUE(contains(text, "nan |b| recursive"));
+  EXPECT_TRUE(contains(text, "  FAIL          a NaN appeared in iteration 2"));
+}
+
+TEST(ReportClosing, SumsUp) {
+  const std::string pass = closing_text(usual_run());
+  EXPECT_TRUE(contains(line_with(pass, "PASS"), "123.5 s in all; all samples in nekbone-k.json"));
+  EXPECT_TRUE(contains(pass, "device-pairwise+overlap"));
+  const std::string fail = closing_text(nothing_right_run());
+  EXPECT_TRUE(contains(fail, "order 7: 4 of 4 strategies WRONG and excluded, so none is left"));
+  EXPECT_TRUE(contains(fail, "  FAIL "));
+}
+
+// ---- As JSON
+// -------------------------------------------------------------------------------------
+
+TEST(ReportJson, CarriesWhatItWasGiven) {
+  const auto json = nlohmann::json::parse(to_json(usual_run()).dump());
+  EXPECT_EQ(json["report_version"], 1);
+  EXPECT_EQ(json["passed"], true);
+  EXPECT_EQ(json["total_s"], 123.5);
+  EXPECT_EQ(json["input_file"], "inputs/tgv64.yaml");
+  EXPECT_EQ(json["input"]["mesh"]["elements"], (std::vector<int>{64, 64, 64}));
+  EXPECT_EQ(json["input"]["problem"], "taylor-green");
+  EXPECT_EQ(json["input"]["gather_scatter"]["tuning"]["minimum_rounds"], 5);
+  EXPECT_EQ(json["machine"]["hosts"][2], "node2");
+  EXPECT_EQ(json["machine"]["copy_bandwidth_bytes_per_s"], 100e9);
+
+  const auto& order = json["orders"][0];
+  EXPECT_EQ(order["total_dofs"], 89915392);
+  EXPECT_TRUE(order["per_rank"]["elements"]["max"].is_number_integer());
+  EXPECT_EQ(order["per_rank"]["neighbours"]["avg"], 1.5);
+  EXPECT_EQ(order["tuning"]["selected"], "device-pairwise+overlap");
+  EXPECT_EQ(order["tuning"]["breakdown"]["exchange_s"], 12e-6);
+  const auto& plain = order["tuning"]["candidates"][0];
+  EXPECT_EQ(plain["alone_s"], (std::vector<double>{18e-6, 18.4e-6, 19e-6}));
+  EXPECT_EQ(plain["with_work_s"], (std::vector<double>{1.25e-3, 1.25e-3, 1.25e-3}));
+  EXPECT_EQ(plain["cost"]["median_s"], 18.4e-6);
+  EXPECT_EQ(plain["failure"], nullptr);
+  EXPECT_EQ(order["tuning"]["candidates"][2]["selected"], true);
+
+  EXPECT_EQ(json["solve"]["relative_residual"], 5e-7);
+  EXPECT_EQ(json["solve"]["history"], (std::vector<double>{4, 1, 2e-6}));
+  EXPECT_DOUBLE_EQ(json["solve"]["bandwidth_share"].get<double>(), 0.7688);
+}
+
+TEST(ReportJson, HasNullForWhatIsNoNumberOrNotThere) {
+  const auto broken = nlohmann::json::parse(to_json(broken_down_run()).dump());
+  EXPECT_EQ(broken["solve"]["residual"], nullptr);
+  EXPECT_EQ(broken["solve"]["error"], nullptr);
+  EXPECT_EQ(broken["solve"]["history"], nlohmann::json::parse("[4.0, null, null]"));
+  const auto wrong = nlohmann::json::parse(to_json(wrong_candidate_run()).dump());
+  EXPECT_EQ(wrong["orders"][0]["tuning"]["candidates"][1]["cost"], nullptr);
+  EXPECT_EQ(wrong["orders"][0]["tuning"]["candidates"][1]["verified"], false);
+  const auto nothing = nlohmann::json::parse(to_json(nothing_right_run()).dump());
+  EXPECT_EQ(nothing["solve"], nullptr);
+  EXPECT_EQ(nothing["orders"][0]["tuning"]["selected"], nullptr);
+}
+
+}  // namespace
+}  // namespace nekbone_k

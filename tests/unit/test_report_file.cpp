@@ -1,0 +1,125 @@
+// The JSON report as a file.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "app/report.hpp"
+#include "core/errors.hpp"
+
+namespace nekbone_k {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ReportFileTest : public testing::Test {
+ protected:
+  ReportFileTest() {
+    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    m_folder = fs::path(testing::TempDir()) /
+               (std::string("nekbone-k-") + test->name() + "-" + std::to_string(getpid()));
+    fs::create_directories(m_folder);
+  }
+  ~ReportFileTest() override { fs::remove_all(m_folder); }
+
+  std::string path(const std::string& name) const { return (m_folder / name).string(); }
+  std::ptrdiff_t files() const {
+    return std::distance(fs::directory_iterator(m_folder), fs::directory_iterator());
+  }
+
+  fs::path m_folder;
+};
+
+std::string content(const std::string& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void put(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
+
+// The message that refuses the path, which names it and what to do.
+std::string refusal(const std::string& path) {
+  try {
+    const ReportFile file(path);
+  } catch (const InputError& error) {
+    const std::string what = error.what();
+    EXPECT_NE(what.find("'" + path + "'"), std::string::npos) << what;
+    EXPECT_NE(what.find("--report"), std::string::npos) << what;
+    return what;
+  }
+  ADD_FAILURE() << path << " was accepted";
+  return "";
+}
+
+const nlohmann::ordered_json report{{"passed", true}, {"history", {1.5, 2.5}}};
+
+TEST_F(ReportFileTest, AppearsCompleteWhenWritten) {
+  const std::string name = path("report.json");
+  ReportFile file(name);
+  EXPECT_FALSE(fs::exists(name));
+  file.write(report);
+  EXPECT_EQ(nlohmann::ordered_json::parse(content(name)), report);
+  EXPECT_EQ(content(name).back(), '\n');
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(ReportFileTest, LeavesNothingButTheOldReportWhenNotWritten) {
+  const std::string name = path("report.json");
+  put(name, "old");
+  { const ReportFile file(name); }
+  EXPECT_EQ(content(name), "old");
+  EXPECT_EQ(files(), 1);
+  ReportFile(name).write(report);
+  EXPECT_EQ(nlohmann::ordered_json::parse(content(name)), report);
+}
+
+TEST_F(ReportFileTest, RemovesTheTemporaryFileWhenWritingFails) {
+  const std::string name = path("report.json");
+  {
+    ReportFile file(name);
+    fs::create_directories(name + "/in the way");  // a folder is no target for a rename
+    EXPECT_THROW(file.write(report), InternalError);
+  }
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(ReportFileTest, ReplacesWhatALinkPointsAtAndKeepsTheLink) {
+  put(path("real.json"), "old");
+  fs::create_symlink("real.json", path("link.json"));
+  ReportFile(path("link.json")).write(report);
+  EXPECT_TRUE(fs::is_symlink(path("link.json")));
+  EXPECT_EQ(nlohmann::ordered_json::parse(content(path("real.json"))), report);
+}
+
+TEST_F(ReportFileTest, WritesToADeviceWithoutReplacingIt) {
+  ReportFile("/dev/null").write(report);
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
+
+TEST_F(ReportFileTest, IsRefusedBeforeTheRun) {
+  EXPECT_NE(refusal("").find("empty"), std::string::npos);
+  EXPECT_NE(refusal(m_folder.string()).find("a folder"), std::string::npos);
+  EXPECT_NE(refusal(path("new/")).find("a folder"), std::string::npos);
+  EXPECT_NE(refusal(path("missing/report.json")).find("does not exist"), std::string::npos);
+  put(path("file"), "");
+  EXPECT_NE(refusal(path("file/report.json")).find("not a folder"), std::string::npos);
+  EXPECT_NE(refusal(path(std::string(300, 'n'))).find("too long"), std::string::npos);
+}
+
+TEST_F(ReportFileTest, IsRefusedInAFolderThatMayNotBeWrittenTo) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+  fs::permissions(m_folder, fs::perms::owner_read | fs::perms::owner_exec);
+  EXPECT_NE(refusal(path("report.json")).find("denied"), std::string::npos);
+  fs::permissions(m_folder, fs::perms::owner_all);
+}
+
+TEST_F(ReportFileTest, ReplacesBytesThatAreNotUtf8) {
+  ReportFile(path("report.json")).write({{"host", "\xff"}});
+  EXPECT_EQ(nlohmann::json::parse(content(path("report.json")))["host"], "\xEF\xBF\xBD");
+}
+
+}  // namespace
+}  // namespace nekbone_k
