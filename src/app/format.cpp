@@ -65,7 +65,7 @@ std::size_t text_width(std::string_view text) {
 std::string significant(double value, int digits) {
   if (!std::isfinite(value)) return fmt::format("{}", value);
   if (value == 0) return "0";
-  const std::string scientific = fmt::format("{:.{}e}", value, digits - 1);
+  std::string scientific = fmt::format("{:.{}e}", value, digits - 1);
   // The exponent after rounding: 9.9996 has four digits as 10.00.
   const int exponent = std::atoi(scientific.c_str() + scientific.find('e') + 1);
   if (exponent < -3 || exponent >= 6) return scientific;
@@ -147,6 +147,13 @@ std::string wrap(std::string_view first, std::string_view text) {
   }
   end_line();
   return result;
+}
+
+std::string heading(const std::string& title) {
+  std::string line = "-- " + title + ' ';
+  const std::size_t width = text_width(line);
+  if (width < report_width) line.append(report_width - width, '-');
+  return wrap("", line);
 }
 
 DurationFormat::DurationFormat(double smallest) {

@@ -41,6 +41,9 @@ std::vector<std::pair<std::string, std::vector<int>>> group_equal(
 /// that is wide. A word too long for a line is cut.
 std::string wrap(std::string_view first, std::string_view text);
 
+/// A line as wide as the report that begins with `title`.
+std::string heading(const std::string& title);
+
 /// One unit and number of decimals for all durations of a table.
 class DurationFormat {
  public:

@@ -45,16 +45,17 @@ MachineRecord make_machine_record(const Communicator& comm) {
   machine.binding = comm.gather(allowed_cores());
   machine.started = utc_time();
 
-  constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::DefaultHostExecutionSpace,
-                                                      DeviceMemory>::accessible;
+  constexpr bool on_host =
+      Kokkos::SpaceAccessibility<Kokkos::DefaultHostExecutionSpace, DeviceMemory>::accessible;
   const long cores = sysconf(_SC_NPROCESSORS_ONLN);
   const long threads = std::int64_t{layout.node_ranks} * (on_host ? machine.concurrency : 1);
   const auto excess = comm.max(std::int64_t{threads - cores});
   if (excess > 0)
-    machine.warnings.push_back(fmt::format(
-        "a node runs {} threads on {} cores; set OMP_NUM_THREADS or use fewer ranks, or timings mean "
-        "little",
-        threads, cores));
+    machine.warnings.push_back(
+        fmt::format("a node runs {} threads on {} cores; set OMP_NUM_THREADS or use fewer ranks, "
+                    "or timings mean "
+                    "little",
+                    threads, cores));
   const bool crowded = allowed_core_count() < (on_host ? machine.concurrency : 1);
   if (!comm.all(!crowded))
     machine.warnings.push_back(

@@ -1,5 +1,6 @@
 /// @file
-/// The program: command line, MPI and Kokkos, and every error turned into one message and one exit code.
+/// The program: command line, MPI and Kokkos, and every error turned into one message and one exit
+/// code.
 #include <fmt/format.h>
 #include <mpi.h>
 #include <unistd.h>
@@ -29,7 +30,8 @@ struct CommandLine {
 constexpr const char* exit_codes =
     "Exit codes:\n"
     "  0  passed: every exchange strategy and the solution were verified\n"
-    "  1  failed: a strategy or the solution is wrong, or CG did not converge; the report is written\n"
+    "  1  failed: a strategy or the solution is wrong, or CG did not converge; the report is "
+    "written\n"
     "  2  the input or the command line cannot be used\n"
     "  3  too little memory, found before allocating\n"
     "  4  MPI, Kokkos or the program itself failed\n"
@@ -46,8 +48,7 @@ void parse(CLI::App& app, CommandLine& line, int argc, char** argv) {
   app.add_option("input", line.input, "Input file (YAML); see inputs/ and docs/input.md");
   // One text a time, so that a value such as mesh.elements=[8,8,8] is not taken apart.
   app.add_option_function<std::vector<std::string>>(
-         "--set",
-         [&](const std::vector<std::string>& texts) { line.overrides = texts; },
+         "--set", [&](const std::vector<std::string>& texts) { line.overrides = texts; },
          "Override a key of the input: --set solver.order=5 (may be repeated)")
       ->type_name("KEY.PATH=VALUE")
       ->expected(1)
@@ -56,7 +57,8 @@ void parse(CLI::App& app, CommandLine& line, int argc, char** argv) {
   app.add_option("--report", line.report, "Write the JSON report to FILE")->type_name("FILE");
   app.add_flag("--dry-run", line.dry_run, "Check the input and say what would be done");
   app.add_flag("--list-strategies", line.list_strategies, "List the exchange strategies");
-  app.set_version_flag("--version", fmt::format("nekbone-k {} ({})", version_string, commit_string));
+  app.set_version_flag("--version",
+                       fmt::format("nekbone-k {} ({})", version_string, commit_string));
   app.footer(exit_codes);
   app.parse(argc, argv);
   if (line.input.empty() && !line.list_strategies)
@@ -88,15 +90,17 @@ int run_command(const Communicator& comm, int argc, char** argv) {
   return static_cast<int>(run(comm, input) ? ExitCode::pass : ExitCode::fail);
 }
 
-/// Ends this rank at once; the launcher then ends the others. Only calls that a signal handler may make.
+/// Ends this rank at once; the launcher then ends the others. Only calls that a signal handler may
+/// make.
 void end_on_signal(int signal) {
   static constexpr char text[] = "\nnekbone-k: interrupted\n";
   static_cast<void>(!write(STDERR_FILENO, text, sizeof(text) - 1));
   _exit(128 + signal);
 }
 
-/// Runs and turns what goes wrong into an exit code. Errors that every rank raises alike are printed
-/// once; others name their rank and end the job, as the other ranks may wait for this one for ever.
+/// Runs and turns what goes wrong into an exit code. Errors that every rank raises alike are
+/// printed once; others name their rank and end the job, as the other ranks may wait for this one
+/// for ever.
 int guarded_run(const Communicator& comm, int argc, char** argv) {
   const auto abort = [&](ExitCode code, const char* what) {
     fmt::print(stderr, "nekbone-k: rank {}: {}\n", comm.rank(), what);
@@ -112,7 +116,8 @@ int guarded_run(const Communicator& comm, int argc, char** argv) {
     if (comm.is_root()) fmt::print(stderr, "nekbone-k: {}\n", error.what());
     return static_cast<int>(error.exit_code());
   } catch (const std::bad_alloc&) {
-    return abort(ExitCode::no_memory, "out of memory; use fewer elements, lower orders or more nodes");
+    return abort(ExitCode::no_memory,
+                 "out of memory; use fewer elements, lower orders or more nodes");
   } catch (const std::exception& error) {
     return abort(ExitCode::internal, error.what());
   }
@@ -128,9 +133,9 @@ int main(int argc, char** argv) {
   int code = 0;
   {
     // The report has a line of its own on threads and binding.
-    Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings()
-                                  .set_disable_warnings(true)
-                                  .set_map_device_id_by("mpi_rank"));
+    Kokkos::ScopeGuard kokkos(
+        Kokkos::InitializationSettings().set_disable_warnings(true).set_map_device_id_by(
+            "mpi_rank"));
     const Communicator comm(MPI_COMM_WORLD);
     code = guarded_run(comm, argc, argv);
   }

@@ -59,7 +59,8 @@ TuningMemory tuning_memory(const BoxMesh& mesh) {
   return memory;
 }
 
-MemoryBudget estimate_memory(const Communicator& comm, const Case& input, const NodeLayout& layout) {
+MemoryBudget estimate_memory(const Communicator& comm, const Case& input,
+                             const NodeLayout& layout) {
   MemoryBudget budget;
   // A tenth is left to the system and to the file cache.
   budget.available = 0.9 * comm.min(available_memory());
@@ -84,9 +85,9 @@ void require_memory(const Case& input, const MemoryBudget& budget, const NodeLay
   if (budget.needed() <= budget.available) return;
   const bool solve_is_larger = budget.solve >= budget.tuning;
   const double fraction = budget.available / budget.needed();
-  const std::string what =
-      solve_is_larger ? fmt::format("the CG run at order {}", input.solver_order)
-                      : fmt::format("tuning order {}", budget.tuning_order);
+  const std::string what = solve_is_larger
+                               ? fmt::format("the CG run at order {}", input.solver_order)
+                               : fmt::format("tuning order {}", budget.tuning_order);
   throw MemoryError(fmt::format(
       "{}: {} needs about {:.1f} GiB a node ({} ranks on it), but {:.1f} GiB can be had{}; use "
       "mesh.elements {} or fewer, {} nodes like this one, or lower orders",

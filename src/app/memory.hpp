@@ -11,10 +11,10 @@ namespace nekbone_k {
 
 /// Memory of one node, in bytes.
 struct MemoryBudget {
-  double available = 0;     ///< what the run may take
-  double solve = 0;         ///< what the CG run needs
-  double tuning = 0;        ///< what the largest order needs without geometric factors
-  int tuning_order = 0;     ///< that order
+  double available = 0;  ///< what the run may take
+  double solve = 0;      ///< what the CG run needs
+  double tuning = 0;     ///< what the largest order needs without geometric factors
+  int tuning_order = 0;  ///< that order
 
   double needed() const { return solve > tuning ? solve : tuning; }
 };
@@ -28,8 +28,8 @@ TuningMemory tuning_memory(const BoxMesh& mesh);
 /// Estimates what the fullest node needs. Collective.
 MemoryBudget estimate_memory(const Communicator& comm, const Case& input, const NodeLayout& layout);
 
-/// Throws MemoryError, alike on every rank, unless the case fits: with the estimate, what is available
-/// and what would fit.
+/// Throws MemoryError, alike on every rank, unless the case fits: with the estimate, what is
+/// available and what would fit.
 void require_memory(const Case& input, const MemoryBudget& budget, const NodeLayout& layout);
 
 }  // namespace nekbone_k

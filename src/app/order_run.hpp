@@ -9,9 +9,9 @@
 
 namespace nekbone_k {
 
-/// Numbers the mesh at `order`, plans its halo, tunes, and frees all of it again. `available` is the
-/// memory of a node in bytes: overlapped strategies are timed under the real operator if it fits,
-/// else under the on-rank gather-scatter. `node_ranks` ranks share it. Collective.
+/// Numbers the mesh at `order`, plans its halo, tunes, and frees all of it again. `available` is
+/// the memory of a node in bytes: overlapped strategies are timed under the real operator if it
+/// fits, else under the on-rank gather-scatter. `node_ranks` ranks share it. Collective.
 OrderRecord tune_order(const Communicator& comm, const Case& input, int order, double available,
                        int node_ranks, Progress& progress);
 

@@ -110,7 +110,8 @@ SolutionError Problem::error(const Communicator& comm, const AssembledSpace& spa
         KOKKOS_LAMBDA(const std::int64_t at, double& mass, double& error, double& error_squared,
                       double& exact_squared, double& max_error, double& max_exact) {
           const auto e = static_cast<LocalIndex>(at / points);
-          const int q = static_cast<int>(at % points), i = q % nq, j = q / nq % nq, k = q / (nq * nq);
+          const int q = static_cast<int>(at % points), i = q % nq, j = q / nq % nq,
+                    k = q / (nq * nq);
           const LocalIndex entry =
               nodes.entry(e / ElementLayout::lanes, e % ElementLayout::lanes, i, j, k);
           const double exact = modes.solution(coordinates(e, i, j, k));

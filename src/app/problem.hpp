@@ -47,9 +47,11 @@ struct SineModes {
 
 /// One of the problems on one mesh.
 ///
-/// - taylor-green: modes of the Taylor–Green vortex and a harmonic of them, on a fully periodic box.
+/// - taylor-green: modes of the Taylor–Green vortex and a harmonic of them, on a fully periodic
+/// box.
 /// - manufactured: several sine modes that vanish on the Dirichlet faces.
-/// - nekbone: no exact solution; the right-hand side is Qᵀ f with f = sin(10^9 cos(10^9 g^2)) of the
+/// - nekbone: no exact solution; the right-hand side is Qᵀ f with f = sin(10^9 cos(10^9 g^2)) of
+/// the
 ///   global id g, as in hipBone, so it is the same on any number of ranks.
 class Problem {
  public:
@@ -61,8 +63,8 @@ class Problem {
   void right_hand_side(AssembledSpace& space, const GeometricFactors& geometry,
                        const DeviceVector<double>& b) const;
 
-  /// The error of `x`; with `remove_mean` after removing its mass-weighted mean. Collective. Only where
-  /// there is an exact solution.
+  /// The error of `x`; with `remove_mean` after removing its mass-weighted mean. Collective. Only
+  /// where there is an exact solution.
   SolutionError error(const Communicator& comm, const AssembledSpace& space,
                       const GeometricFactors& geometry, const DeviceVector<double>& x,
                       bool remove_mean) const;

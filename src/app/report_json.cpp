@@ -127,6 +127,7 @@ Json tuning_json(const TuningResult& t) {
       {"repeats", t.repeats},
       {"rounds_with_work", t.rounds_with_work},
       {"work_name", t.work_name},
+      {"work_portion", number(t.work_portion)},
       {"work_alone_s", numbers(t.work_alone)},
       {"verify_s", number(t.verify_seconds)},
       {"tune_s", number(t.tune_seconds)},

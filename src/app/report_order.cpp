@@ -7,6 +7,7 @@
 
 #include "app/format.hpp"
 #include "app/report.hpp"
+#include "gs/statistics.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -88,7 +89,6 @@ double unit_scale(const std::vector<Row>& rows) {
 }
 
 std::string ratio_text(double ratio) {
-  // No ratio of times: one of them is noise about zero.
   if (!std::isfinite(ratio) || ratio <= 0) return "-";
   return ratio < 1000 ? fmt::format("{:.2f}x", ratio) : fmt::format("{:.1e}x", ratio);
 }
@@ -126,10 +126,11 @@ std::string alone_title(const TuningResult& tuning) {
 std::string with_work_title(const TuningResult& tuning) {
   if (tuning.work_alone.empty()) return "with work in between: not timed";
   return fmt::format(
-      "with {} in between: cost beyond the work alone (work: {}), relative to best with the work; "
-      "{} round{}",
-      tuning.work_name, seconds_text(median(tuning.work_alone)), tuning.rounds_with_work,
-      plural(tuning.rounds_with_work));
+      "with {} ({:.3g} % of it) in between: cost beyond the work alone (work: {}), relative to "
+      "best "
+      "with the work; {} round{}",
+      tuning.work_name, 100 * tuning.work_portion, seconds_text(median(tuning.work_alone)),
+      tuning.rounds_with_work, plural(tuning.rounds_with_work));
 }
 
 std::string strategy_table(const TuningResult& tuning) {
@@ -164,9 +165,7 @@ std::string winner_text(const TuningResult& tuning) {
 }  // namespace
 
 std::string order_text(const OrderRecord& order) {
-  std::string title = fmt::format("-- Order {} ", order.order);
-  title.append(report_width - text_width(title), '-');
-  std::string text = "\n" + title + "\n";
+  std::string text = "\n" + heading(fmt::format("Order {}", order.order));
   text += wrap("  ", fmt::format("{} DOFs, {} local points, set up in {}",
                                  count_text(static_cast<double>(order.total_dofs)),
                                  count_text(static_cast<double>(order.total_local_points)),

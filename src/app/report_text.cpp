@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 
 #include "app/format.hpp"
 #include "app/report.hpp"
@@ -18,14 +16,6 @@ constexpr std::size_t most_groups = 12;
 /// A line "  label         text", wrapped under the text.
 std::string field(const std::string& label, const std::string& text) {
   return wrap(fmt::format("  {:<13} ", label), text);
-}
-
-/// A full-width line that begins with `title`.
-std::string heading(const std::string& title) {
-  std::string line = fmt::format("-- {} ", title);
-  const std::size_t width = text_width(line);
-  if (width < report_width) line.append(report_width - width, '-');
-  return wrap("", line);
 }
 
 /// A value of each rank, equal ones together: "ranks 0-3: host".

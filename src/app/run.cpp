@@ -81,6 +81,7 @@ bool run(const Communicator& comm, const Case& input) {
   record.machine = make_machine_record(comm);
   progress.stage("measuring the copy bandwidth");
   record.machine.copy_bandwidth = measure_copy_bandwidth(comm);
+  reset_peak_memory();  // what measuring took is not what the case takes
   print(comm, progress, header_text(record));
   for (const int order : tuned.orders) {
     record.orders.push_back(
@@ -118,18 +119,18 @@ void dry_run(const Communicator& comm, const Case& input) {
     const double full = comm.max(memory.with_operator * layout.node_ranks);
     const bool fits = full <= budget.available;
     print(comm, progress,
-          fmt::format("Would tune order {}: {} DOFs, {:.0f} to {:.0f} elements a rank, {:.1f} GiB a "
-                      "node\n  ({} strategies, overlapped ones under {})\n",
-                      order, mesh.total_dofs(), elements.min, elements.max,
-                      (fits ? full : plain) / gib, input.strategies.size(),
-                      fits ? "the real Ax" : "on-rank gather-scatter"));
+          fmt::format(
+              "Would tune order {}: {} DOFs, {:.0f} to {:.0f} elements a rank, {:.1f} GiB a "
+              "node\n  ({} strategies, overlapped ones under {})\n",
+              order, mesh.total_dofs(), elements.min, elements.max, (fits ? full : plain) / gib,
+              input.strategies.size(), fits ? "the real Ax" : "on-rank gather-scatter"));
   }
   print(comm, progress,
-        fmt::format("Would solve {} at order {} by CG: {} iterations{}, {:.1f} GiB a node of {:.1f} "
-                    "GiB available\n",
-                    name(input.problem), input.solver_order, input.iterations,
-                    input.tolerance > 0 ? " at most" : "", budget.solve / gib,
-                    budget.available / gib));
+        fmt::format(
+            "Would solve {} at order {} by CG: {} iterations{}, {:.1f} GiB a node of {:.1f} "
+            "GiB available\n",
+            name(input.problem), input.solver_order, input.iterations,
+            input.tolerance > 0 ? " at most" : "", budget.solve / gib, budget.available / gib));
   require_memory(tuned, budget, layout);
 }
 

@@ -8,9 +8,9 @@
 
 namespace nekbone_k {
 
-/// Tunes the gather-scatter at every order of `input`, then solves at solver.order with the strategy
-/// chosen there. Rank 0 prints the report on stdout part by part and writes the JSON report.
-/// Returns whether the run passed. Collective.
+/// Tunes the gather-scatter at every order of `input`, then solves at solver.order with the
+/// strategy chosen there. Rank 0 prints the report on stdout part by part and writes the JSON
+/// report. Returns whether the run passed. Collective.
 bool run(const Communicator& comm, const Case& input);
 
 /// Prints what run() would do and what memory it needs, and does nothing of it. Collective. Throws

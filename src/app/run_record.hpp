@@ -20,12 +20,12 @@ struct MachineRecord {
   std::string mpi_library;
   int ranks = 1, nodes = 1;
   std::vector<int> ranks_per_node;
-  std::vector<std::string> hosts;    ///< of each rank
-  std::vector<std::string> devices;  ///< of each rank; "host" without an accelerator
-  std::vector<std::string> binding;  ///< of each rank: cores it may run on, e.g. "0-1"
-  std::vector<std::string> warnings; ///< such as more threads than cores
-  double copy_bandwidth = 0;         ///< B/s a rank-set: all ranks copying at once, read plus written
-  std::string started;               ///< UTC, ISO 8601
+  std::vector<std::string> hosts;     ///< of each rank
+  std::vector<std::string> devices;   ///< of each rank; "host" without an accelerator
+  std::vector<std::string> binding;   ///< of each rank: cores it may run on, e.g. "0-1"
+  std::vector<std::string> warnings;  ///< such as more threads than cores
+  double copy_bandwidth = 0;  ///< B/s a rank-set: all ranks copying at once, read plus written
+  std::string started;        ///< UTC, ISO 8601
 };
 
 /// One order: its mesh, its halo and its tuning.
@@ -44,23 +44,23 @@ struct SolveRecord {
   int order = 0;
   std::string strategy;
   int iterations = 0;
-  bool converged = false;       ///< with a tolerance: reached it
-  bool broke_down = false;      ///< a NaN or infinity appeared
-  double rhs_norm = 0;          ///< ‖b‖
-  double residual = 0;          ///< recursive ‖r‖ at the end
-  double true_residual = 0;     ///< ‖b - A x‖ computed anew
-  std::optional<double> error;  ///< largest error relative to the largest exact value
+  bool converged = false;          ///< with a tolerance: reached it
+  bool broke_down = false;         ///< a NaN or infinity appeared
+  double rhs_norm = 0;             ///< ‖b‖
+  double residual = 0;             ///< recursive ‖r‖ at the end
+  double true_residual = 0;        ///< ‖b - A x‖ computed anew
+  std::optional<double> error;     ///< largest error relative to the largest exact value
   std::optional<double> error_l2;  ///< mass-weighted L2 error, relative
-  std::vector<double> history;  ///< ‖r‖ after each iteration, beginning with ‖b‖
+  std::vector<double> history;     ///< ‖r‖ after each iteration, beginning with ‖b‖
   double setup_seconds = 0, solve_seconds = 0;
   std::int64_t total_dofs = 0, total_local_points = 0, elements = 0;
-  double flops = 0;             ///< /s, Nekbone's count: E Np (12 Nq + 34) iterations / time
-  double dofs_per_second = 0;   ///< unique unmasked DOFs · iterations / time
-  double bytes_per_dof = 0;     ///< least bytes an iteration and unique DOF, all kernels launched
-  double bandwidth = 0;         ///< B/s by those bytes
-  double peak_memory = 0;       ///< B, largest resident set summed over the ranks
+  double flops = 0;            ///< /s, Nekbone's count: E Np (12 Nq + 34) iterations / time
+  double dofs_per_second = 0;  ///< unique unmasked DOFs · iterations / time
+  double bytes_per_dof = 0;    ///< least bytes an iteration and unique DOF, all kernels launched
+  double bandwidth = 0;        ///< B/s by those bytes
+  double peak_memory = 0;      ///< B, largest resident set summed over the ranks
   bool passed = false;
-  std::string verdict;          ///< why it passed or failed, in a sentence
+  std::string verdict;  ///< why it passed or failed, in a sentence
 };
 
 struct RunRecord {

@@ -50,16 +50,19 @@ void judge(const Case& input, const ResidualCheck& check, SolveRecord& record) {
   if (record.broke_down) {
     fail("the iteration broke down: NaN, infinity or a direction of no positive energy");
   } else if (!record.converged) {
-    fail(fmt::format("not converged to {:.1e} in {} iterations: residual {:.2e} of |b|; raise "
-                     "solver.iterations or solver.tolerance, or try the jacobi preconditioner",
-                     input.tolerance, record.iterations, record.residual / record.rhs_norm));
+    fail(
+        fmt::format("not converged to {:.1e} in {} iterations: residual {:.2e} of |b|; raise "
+                    "solver.iterations or solver.tolerance, or try the jacobi preconditioner",
+                    input.tolerance, record.iterations, record.residual / record.rhs_norm));
   } else if (input.tolerance == 0 && !(agreement <= 1e-10)) {
-    fail(fmt::format("the residual recomputed as b - Ax differs from the iteration's by {:.1e} of |b|",
-                     agreement));
+    fail(fmt::format(
+        "the residual recomputed as b - Ax differs from the iteration's by {:.1e} of |b|",
+        agreement));
   } else if (record.error && !(*record.error <= input.error_bound)) {
-    fail(fmt::format("the error {:.2e} is above verification.error_bound {:.1e}: raise the order or "
-                     "the elements, or solve further",
-                     *record.error, input.error_bound));
+    fail(
+        fmt::format("the error {:.2e} is above verification.error_bound {:.1e}: raise the order or "
+                    "the elements, or solve further",
+                    *record.error, input.error_bound));
   } else if (record.error) {
     record.verdict =
         fmt::format("error {:.2e} within the bound {:.1e}", *record.error, input.error_bound);

@@ -17,7 +17,8 @@ struct Operand {
         u(space.make_vector("u")),
         au(space.make_vector("Au")) {
     // Not zeros: those could be faster to multiply. Padding stays zero.
-    Kokkos::deep_copy(Kokkos::subview(u, std::pair<LocalIndex, LocalIndex>(0, space.n_rows())), 1.25);
+    Kokkos::deep_copy(Kokkos::subview(u, std::pair<LocalIndex, LocalIndex>(0, space.n_rows())),
+                      1.25);
   }
   GeometricFactors geometry;
   EllipticOperator a;
@@ -28,8 +29,7 @@ void record_mesh(const Communicator& comm, const AssembledSpace& space, OrderRec
   const ElementLayout& layout = space.layout();
   const HaloPlan& plan = space.gs().plan();
   record.total_dofs = space.mesh().total_dofs();
-  record.total_local_points =
-      comm.sum(std::int64_t{layout.n_elements} * layout.points());
+  record.total_local_points = comm.sum(std::int64_t{layout.n_elements} * layout.points());
   record.elements = comm.spread(layout.n_elements);
   record.owned_dofs = comm.spread(static_cast<double>(space.n_owned()));
   record.boundary_elements = comm.spread(space.n_boundary_elements());
@@ -69,15 +69,17 @@ OrderRecord tune_order(const Communicator& comm, const Case& input, int order, d
   DeviceVector<double> rows;
   if (operand) {
     work.name = "Ax on interior elements";
-    work.run = [&] {
-      operand->a.apply_interior(operand->u, operand->au);
+    work.run = [&](double portion) {
+      operand->a.apply_some_interior(operand->u, operand->au, portion);
       Kokkos::fence("nekbone_k: interior elements done");
     };
   } else {
     work.name = "on-rank gather-scatter (the factors of Ax do not fit in memory)";
     rows = uninitialized<double>("nekbone_k: rows", space.n_rows());
-    work.run = [&] {
-      space.gather_rows(rows, space.gs().plan().n_shared(), space.n_rows());
+    work.run = [&](double portion) {
+      const LocalIndex n_shared = space.gs().plan().n_shared();
+      const auto count = static_cast<LocalIndex>(portion * (space.n_rows() - n_shared));
+      space.gather_rows(rows, n_shared, n_shared + count);
       Kokkos::fence("nekbone_k: on-rank gather done");
     };
   }

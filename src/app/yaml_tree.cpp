@@ -1,9 +1,11 @@
 #include "app/yaml_tree.hpp"
 
 #include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "core/errors.hpp"
 
@@ -82,21 +84,48 @@ class TreeBuilder {
   int m_values = 0;
 };
 
+/// Sees where the documents of a YAML text start, and nothing else.
+class DocumentStarts : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark& mark) override { marks.push_back(mark); }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+
+  std::vector<YAML::Mark> marks;
+};
+
+/// Throws if `text` goes on after its first document. Looks no further than that: yaml-cpp takes
+/// some misplaced characters for empty documents without end, with which LoadAll fills the memory.
+void require_one_document(const std::string& text, const Source& source) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  DocumentStarts starts;
+  while (starts.marks.size() < 2 && parser.HandleNextDocument(starts)) continue;
+  if (starts.marks.size() < 2) return;
+  throw InputError(
+      source.at(starts.marks[1]) +
+      ": here starts a second YAML document, or what is no YAML; allowed: one document");
+}
+
 /// The one document in `text`; nothing if there is none.
 YamlValue parse_document(const std::string& text, const Source& source) {
-  std::vector<YAML::Node> documents;
+  YAML::Node document;
   try {
-    documents = YAML::LoadAll(text);
+    require_one_document(text, source);
+    document = YAML::Load(text);
   } catch (const YAML::Exception& error) {
-    throw InputError(fmt::format("{}: not YAML: {}", source.at(error.mark), error.msg));
+    throw InputError(fmt::format("{}: not YAML: {}", source.at(error.mark), printable(error.msg)));
   }
-  if (documents.size() > 1)
-    throw InputError(
-        fmt::format("{}: given {} YAML documents, of which the second starts here; "
-                    "allowed: one",
-                    source.at(documents[1].Mark()), documents.size()));
-  if (documents.empty()) return {};
-  return TreeBuilder(source).build(documents[0], source.at(documents[0].Mark()), "");
+  return TreeBuilder(source).build(document, source.at(document.Mark()), "");
 }
 
 /// Puts `value` in the place of `target`; of mappings, each key in its own.

@@ -49,8 +49,9 @@ T reduce(MPI_Comm comm, T value, MPI_Op op) {
 }
 
 int int_count(std::size_t n) {
-  require(n <= static_cast<std::size_t>(std::numeric_limits<int>::max()),
-          fmt::format("a message of {} items is more than one MPI call can carry; use more ranks", n));
+  require(
+      n <= static_cast<std::size_t>(std::numeric_limits<int>::max()),
+      fmt::format("a message of {} items is more than one MPI call can carry; use more ranks", n));
   return static_cast<int>(n);
 }
 }  // namespace
@@ -74,14 +75,14 @@ Spread Communicator::spread(double value) const {
 }
 
 void Communicator::sum(std::span<double> values) const {
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, values.data(), int_count(values.size()), MPI_DOUBLE, MPI_SUM,
-                          m_comm),
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, values.data(), int_count(values.size()), MPI_DOUBLE,
+                          MPI_SUM, m_comm),
             "MPI_Allreduce");
 }
 
 void Communicator::max(std::span<double> values) const {
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, values.data(), int_count(values.size()), MPI_DOUBLE, MPI_MAX,
-                          m_comm),
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, values.data(), int_count(values.size()), MPI_DOUBLE,
+                          MPI_MAX, m_comm),
             "MPI_Allreduce");
 }
 
@@ -108,11 +109,12 @@ void Communicator::broadcast(std::span<double> values) const {
 std::vector<std::string> Communicator::gather(const std::string& text) const {
   const int length = int_count(text.size());
   std::vector<int> lengths(m_size), offsets(m_size + 1, 0);
-  check_mpi(MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, m_comm), "MPI_Allgather");
+  check_mpi(MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, m_comm),
+            "MPI_Allgather");
   std::partial_sum(lengths.begin(), lengths.end(), offsets.begin() + 1);
   std::string all(offsets.back(), '\0');
-  check_mpi(MPI_Allgatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(),
-                           MPI_CHAR, m_comm),
+  check_mpi(MPI_Allgatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(),
+                           offsets.data(), MPI_CHAR, m_comm),
             "MPI_Allgatherv");
   std::vector<std::string> texts(m_size);
   for (int r = 0; r < m_size; ++r) texts[r] = all.substr(offsets[r], lengths[r]);
@@ -136,9 +138,10 @@ std::vector<std::vector<std::int64_t>> Communicator::exchange(
   std::vector<std::int64_t> send, recv(recv_offsets.back());
   send.reserve(total);
   for (const auto& items : to_rank) send.insert(send.end(), items.begin(), items.end());
-  check_mpi(MPI_Alltoallv(send.data(), send_counts.data(), send_offsets.data(), MPI_INT64_T,
-                          recv.data(), recv_counts.data(), recv_offsets.data(), MPI_INT64_T, m_comm),
-            "MPI_Alltoallv");
+  check_mpi(
+      MPI_Alltoallv(send.data(), send_counts.data(), send_offsets.data(), MPI_INT64_T, recv.data(),
+                    recv_counts.data(), recv_offsets.data(), MPI_INT64_T, m_comm),
+      "MPI_Alltoallv");
   std::vector<std::vector<std::int64_t>> from_rank(m_size);
   for (int r = 0; r < m_size; ++r)
     from_rank[r].assign(recv.begin() + recv_offsets[r], recv.begin() + recv_offsets[r + 1]);

@@ -17,9 +17,9 @@ namespace nekbone_k {
 
 NodeLayout find_node_layout(const Communicator& comm) {
   MPI_Comm node_comm = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_split_type(comm.get(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL,
-                                &node_comm),
-            "MPI_Comm_split_type");
+  check_mpi(
+      MPI_Comm_split_type(comm.get(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &node_comm),
+      "MPI_Comm_split_type");
   NodeLayout layout;
   MPI_Comm_size(node_comm, &layout.node_ranks);
   MPI_Comm_rank(node_comm, &layout.node_rank);
@@ -104,15 +104,23 @@ double meminfo_available() {
 double available_memory() {
   const double cgroup_v2 = number_in("/sys/fs/cgroup/memory.max") -
                            std::min(number_in("/sys/fs/cgroup/memory.current"), 1e300);
-  const double cgroup_v1 = number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes") -
-                           std::min(number_in("/sys/fs/cgroup/memory/memory.usage_in_bytes"), 1e300);
+  const double cgroup_v1 =
+      number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes") -
+      std::min(number_in("/sys/fs/cgroup/memory/memory.usage_in_bytes"), 1e300);
   double available = meminfo_available();
   for (const double limit : {cgroup_v2, cgroup_v1})
     if (limit > 0) available = std::min(available, limit);
   return available;
 }
 
+void reset_peak_memory() { std::ofstream("/proc/self/clear_refs") << 5; }
+
 double peak_memory() {
+  std::ifstream status("/proc/self/status");
+  for (std::string key; status >> key;) {
+    double kib = 0;
+    if (key == "VmHWM:" && status >> kib) return kib * 1024;
+  }
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<double>(usage.ru_maxrss) * 1024;

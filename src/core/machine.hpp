@@ -10,9 +10,9 @@ namespace nekbone_k {
 
 /// Ranks of one node, and this rank's place among them.
 struct NodeLayout {
-  int node_ranks = 1;   ///< ranks on this rank's node
-  int node_rank = 0;    ///< place among them
-  int nodes = 1;        ///< nodes of the whole run
+  int node_ranks = 1;  ///< ranks on this rank's node
+  int node_rank = 0;   ///< place among them
+  int nodes = 1;       ///< nodes of the whole run
 };
 
 /// Collective.
@@ -32,11 +32,13 @@ std::string utc_time();
 /// Bytes of memory on this node that new allocations can have: what the system calls available, or
 /// less where a control group grants less.
 double available_memory();
-/// Largest resident set of this process so far, in bytes.
+/// Largest resident set of this process, in bytes, since reset_peak_memory() where the system can
+/// forget (Linux), else since it began.
 double peak_memory();
+void reset_peak_memory();
 
-/// Bytes a second, read plus written, at which all ranks together copy memory: the better of a device
-/// copy and a copy kernel over at least 1 GB in all. Collective.
+/// Bytes a second, read plus written, at which all ranks together copy memory: the better of a
+/// device copy and a copy kernel over at least 1 GB in all. Collective.
 double measure_copy_bandwidth(const Communicator& comm);
 
 }  // namespace nekbone_k

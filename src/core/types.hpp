@@ -41,7 +41,7 @@ auto to_device(const std::string& label, const Range& host) {
   using T = std::remove_cv_t<std::remove_pointer_t<decltype(host.data())>>;
   auto device = uninitialized<T>(label, host.size());
   Kokkos::View<const T*, HostMemory, Kokkos::MemoryTraits<Kokkos::Unmanaged>> view(host.data(),
-                                                                                 host.size());
+                                                                                   host.size());
   Kokkos::deep_copy(device, view);
   return device;
 }

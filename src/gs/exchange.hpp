@@ -24,9 +24,9 @@ struct MessageBuffers {
 
 /// Moves the packed messages of one set of buffers, again and again.
 ///
-/// Every rank calls start() and finish() in turn, also one without neighbours. The kernels that fill
-/// `send` and drain `receive` run on the default instance of ExecutionSpace: start() waits for the
-/// first as far as it must, and after finish() a kernel launched there sees what was received.
+/// Every rank calls start() and finish() in turn, also one without neighbours. The kernels that
+/// fill `send` and drain `receive` run on the default instance of ExecutionSpace: start() waits for
+/// the first as far as it must, and after finish() a kernel launched there sees what was received.
 class Exchange {
  public:
   virtual ~Exchange() = default;

@@ -16,20 +16,22 @@
 
 namespace nekbone_k {
 
-/// QQᵀ: every local point gets the combination of all local points, on all ranks, with its global id.
-/// Q copies assembled DOFs to local points; its transpose combines local points into assembled DOFs
-/// (Deville, Fischer and Mund, High-Order Methods for Incompressible Fluid Flow, 2002, section 4.5).
+/// QQᵀ: every local point gets the combination of all local points, on all ranks, with its global
+/// id. Q copies assembled DOFs to local points; its transpose combines local points into assembled
+/// DOFs (Deville, Fischer and Mund, High-Order Methods for Incompressible Fluid Flow, 2002,
+/// section 4.5).
 ///
-/// Assembled DOFs that matter here are called rows: those that several local points or several ranks
-/// share. Row numbers begin with the shared DOFs in the order of the HaloPlan, so that those owned by
-/// a lower rank come first, then those shared and owned, then the rest.
+/// Assembled DOFs that matter here are called rows: those that several local points or several
+/// ranks share. Row numbers begin with the shared DOFs in the order of the HaloPlan, so that those
+/// owned by a lower rank come first, then those shared and owned, then the rest.
 class GatherScatter {
  public:
-  /// From plain ids: `point_ids[p]` is the global id of local point p; a negative one joins nothing.
-  /// Collective. Begins with the first strategy of the table.
+  /// From plain ids: `point_ids[p]` is the global id of local point p; a negative one joins
+  /// nothing. Collective. Begins with the first strategy of the table.
   GatherScatter(const Communicator& comm, std::span<const GlobalId> point_ids);
 
-  /// From a numbering made by the caller, whose shared DOF s is row s of `assembly`. Not collective.
+  /// From a numbering made by the caller, whose shared DOF s is row s of `assembly`. Not
+  /// collective.
   GatherScatter(const Communicator& comm, HaloPlan plan, Assembly assembly);
 
   const HaloPlan& plan() const { return m_plan->host; }
@@ -55,8 +57,8 @@ class GatherScatter {
     m_assembly.scatter(rows, points);
   }
 
-  /// Begins to combine the ranks' shares of an assembled field, whose first n_shared entries are the
-  /// shared DOFs; between start and finish the other entries may be worked on. Collective.
+  /// Begins to combine the ranks' shares of an assembled field, whose first n_shared entries are
+  /// the shared DOFs; between start and finish the other entries may be worked on. Collective.
   template <class T>
   void start(const DeviceField<T>& field, EventLog* log = nullptr) {
     exchange<T>(static_cast<int>(field.extent(1))).start(field, log);

@@ -100,7 +100,8 @@ class HaloExchange {
             const T own = field(s, c);
             const auto share = [&](LocalIndex at) {
               const LocalIndex slot = slots(at);
-              return slot == HaloPlan::own_share ? own : receive(std::size_t(slot) * components + c);
+              return slot == HaloPlan::own_share ? own
+                                                 : receive(std::size_t(slot) * components + c);
             };
             T value = share(offsets(s));
             for (LocalIndex at = offsets(s) + 1; at < offsets(s + 1); ++at)

@@ -32,8 +32,8 @@ std::vector<std::vector<std::int64_t>> directory_answers(
 
   std::vector<std::vector<std::int64_t>> answers(ids_of_rank.size());
   for (auto first = holders.begin(); first != holders.end();) {
-    const auto last = std::find_if(first, holders.end(),
-                                   [&](const Holder& h) { return h.id != first->id; });
+    const auto last =
+        std::find_if(first, holders.end(), [&](const Holder& h) { return h.id != first->id; });
     if (last - first > 1) {
       for (auto to = first; to != last; ++to) {
         auto& answer = answers[to->rank];

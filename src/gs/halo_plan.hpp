@@ -22,16 +22,16 @@ struct Neighbour {
 /// Shared DOFs are numbered 0 … n_shared - 1 on each rank: first those that a lower rank owns, then
 /// those owned here, each in the order of the candidates. The owner is the lowest rank that has it.
 struct HaloPlan {
-  std::vector<Neighbour> neighbours;       ///< in ascending rank
-  std::vector<LocalIndex> candidate;       ///< (n_shared) position among the candidates
-  std::vector<GlobalId> ids;               ///< (n_shared) global id
-  LocalIndex n_not_owned = 0;              ///< shared DOFs that a lower rank owns
-  std::vector<LocalIndex> message_dofs;    ///< (n_slots) shared DOF in each message slot
+  std::vector<Neighbour> neighbours;     ///< in ascending rank
+  std::vector<LocalIndex> candidate;     ///< (n_shared) position among the candidates
+  std::vector<GlobalId> ids;             ///< (n_shared) global id
+  LocalIndex n_not_owned = 0;            ///< shared DOFs that a lower rank owns
+  std::vector<LocalIndex> message_dofs;  ///< (n_slots) shared DOF in each message slot
 
   /// Shared DOF s has the shares [share_offsets[s], share_offsets[s + 1]) in ascending rank.
-  std::vector<LocalIndex> share_offsets;   ///< (n_shared + 1)
-  std::vector<LocalIndex> share_slots;     ///< receive slot of the share, or own_share
-  std::vector<int> share_ranks;            ///< rank that the share comes from
+  std::vector<LocalIndex> share_offsets;  ///< (n_shared + 1)
+  std::vector<LocalIndex> share_slots;    ///< receive slot of the share, or own_share
+  std::vector<int> share_ranks;           ///< rank that the share comes from
 
   static constexpr LocalIndex own_share = -1;
 
@@ -39,9 +39,9 @@ struct HaloPlan {
   LocalIndex n_slots() const { return static_cast<LocalIndex>(message_dofs.size()); }
 };
 
-/// Finds which of `candidates` (distinct non-negative global ids, in any order) other ranks have too.
-/// Each id is sent to a directory rank chosen by its hash, which answers with the ranks that have it,
-/// so no rank ever sees all ids. Collective; a rank may have none.
+/// Finds which of `candidates` (distinct non-negative global ids, in any order) other ranks have
+/// too. Each id is sent to a directory rank chosen by its hash, which answers with the ranks that
+/// have it, so no rank ever sees all ids. Collective; a rank may have none.
 HaloPlan make_halo_plan(const Communicator& comm, std::span<const GlobalId> candidates);
 
 }  // namespace nekbone_k

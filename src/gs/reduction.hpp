@@ -15,10 +15,14 @@ inline constexpr std::array all_reductions{Reduction::add, Reduction::multiply, 
 
 inline const char* name(Reduction op) {
   switch (op) {
-    case Reduction::add: return "add";
-    case Reduction::multiply: return "multiply";
-    case Reduction::min: return "min";
-    default: return "max";
+    case Reduction::add:
+      return "add";
+    case Reduction::multiply:
+      return "multiply";
+    case Reduction::min:
+      return "min";
+    default:
+      return "max";
   }
 }
 
@@ -35,10 +39,14 @@ KOKKOS_FORCEINLINE_FUNCTION T combine(T a, T b) {
 template <class Action>
 void with_reduction(Reduction op, Action&& action) {
   switch (op) {
-    case Reduction::add: return action(std::integral_constant<Reduction, Reduction::add>{});
-    case Reduction::multiply: return action(std::integral_constant<Reduction, Reduction::multiply>{});
-    case Reduction::min: return action(std::integral_constant<Reduction, Reduction::min>{});
-    case Reduction::max: return action(std::integral_constant<Reduction, Reduction::max>{});
+    case Reduction::add:
+      return action(std::integral_constant<Reduction, Reduction::add>{});
+    case Reduction::multiply:
+      return action(std::integral_constant<Reduction, Reduction::multiply>{});
+    case Reduction::min:
+      return action(std::integral_constant<Reduction, Reduction::min>{});
+    case Reduction::max:
+      return action(std::integral_constant<Reduction, Reduction::max>{});
   }
 }
 

@@ -15,13 +15,13 @@ struct Summary {
 /// Median of `samples`, which may not be empty.
 double median(std::span<const double> samples);
 
-/// Median and its 95 % percentile bootstrap interval (Efron 1979) from 2000 resamplings with a fixed
-/// seed: the same samples give the same interval on every rank. Zeros for no samples.
+/// Median and its 95 % percentile bootstrap interval (Efron 1979) from 2000 resamplings with a
+/// fixed seed: the same samples give the same interval on every rank. Zeros for no samples.
 Summary summarize(std::span<const double> samples);
 
 /// Whether two candidates measured in the same rounds tie: the interval of the median of their
-/// paired differences contains 0 and their medians are within `tolerance` of each other, relative to
-/// the smaller.
+/// paired differences contains 0 and their medians are within `tolerance` of each other, relative
+/// to the smaller.
 bool is_tie(std::span<const double> a, std::span<const double> b, double tolerance = 0.03);
 
 }  // namespace nekbone_k

@@ -11,8 +11,8 @@ namespace nekbone_k {
 namespace {
 
 std::vector<Strategy> make_table() {
-  const std::string device = std::string(DeviceMemory::name()) + " (direct)";
-  const std::string host = "Host (staged copy)";
+  const std::string device = std::string(DeviceMemory::name()) + ", direct";
+  const std::string host = "Host, staged";
   std::vector<Strategy> table{
       {"device-pairwise", device, "MPI_Isend/Irecv on device buffers", make_pairwise},
       {"host-pairwise", host, "MPI_Isend/Irecv on host copies", host_staged<make_pairwise>},

@@ -19,9 +19,9 @@ struct Strategy {
   bool overlapped = false;
 };
 
-/// All strategies, from the simplest to the least simple: among strategies that tie, the tuner takes
-/// the one that comes first here. Plain before overlapped; direct before staged, as staging adds
-/// two copies and two buffers; point-to-point before collective.
+/// All strategies, from the simplest to the least simple: among strategies that tie, the tuner
+/// takes the one that comes first here. Plain before overlapped; direct before staged, as staging
+/// adds two copies and two buffers; point-to-point before collective.
 std::span<const Strategy> all_strategies();
 
 /// The strategy of that name, or nullptr.

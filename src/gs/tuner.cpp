@@ -14,6 +14,8 @@ namespace {
 constexpr double shortest_sample = 200e-6;
 constexpr int most_rounds = 2000;
 constexpr int warm_ups = 2;
+/// The work under which overlapped strategies are timed lasts this many of the slowest exchange.
+constexpr double work_per_exchange = 10;
 
 /// One candidate in the making: its result and its exchange.
 struct Candidate {
@@ -71,13 +73,16 @@ class Tuner {
   Candidate* win_alone(const Members& plain) {
     m_result.repeats = repeats_for(plain);
     const int repeats = m_result.repeats;
-    m_result.rounds_alone = rounds(plain.size(), [&](std::size_t c) {
-      m_comm.barrier();
-      const double begin = wall_seconds();
-      for (int i = 0; i < repeats; ++i) exchange_once(plain[c]->exchange);
-      Kokkos::fence("nekbone_k: exchanges timed");
-      return (wall_seconds() - begin) / repeats;
-    }, [&](std::size_t c, double sample) { plain[c]->result.alone.push_back(sample); });
+    m_result.rounds_alone = rounds(
+        plain.size(),
+        [&](std::size_t c) {
+          m_comm.barrier();
+          const double begin = wall_seconds();
+          for (int i = 0; i < repeats; ++i) exchange_once(plain[c]->exchange);
+          Kokkos::fence("nekbone_k: exchanges timed");
+          return (wall_seconds() - begin) / repeats;
+        },
+        [&](std::size_t c, double sample) { plain[c]->result.alone.push_back(sample); });
 
     for (Candidate* c : plain) c->result.cost = summarize(c->result.alone);
     return winner_of(plain, &CandidateResult::alone);
@@ -87,24 +92,29 @@ class Tuner {
   Candidate* win_with_work(const Members& overlapped, Candidate* plain_winner) {
     Members members = overlapped;
     if (plain_winner != nullptr) members.insert(members.begin(), plain_winner);
-    m_result.rounds_with_work = rounds(members.size() + 1, [&](std::size_t c) {
-      m_comm.barrier();
-      const double begin = wall_seconds();
-      if (c == members.size()) {
-        m_work.run();
-      } else if (members[c]->result.strategy.overlapped) {
-        members[c]->exchange.start(m_field);
-        m_work.run();
-        members[c]->exchange.finish(m_field, Reduction::add);
-      } else {
-        m_work.run();
-        exchange_once(members[c]->exchange);
-      }
-      Kokkos::fence("nekbone_k: exchange under work timed");
-      return wall_seconds() - begin;
-    }, [&](std::size_t c, double sample) {
-      (c == members.size() ? m_result.work_alone : members[c]->result.with_work).push_back(sample);
-    });
+    const double portion = m_result.work_portion = choose_portion(overlapped);
+    m_result.rounds_with_work = rounds(
+        members.size() + 1,
+        [&](std::size_t c) {
+          m_comm.barrier();
+          const double begin = wall_seconds();
+          if (c == members.size()) {
+            m_work.run(portion);
+          } else if (members[c]->result.strategy.overlapped) {
+            members[c]->exchange.start(m_field);
+            m_work.run(portion);
+            members[c]->exchange.finish(m_field, Reduction::add);
+          } else {
+            m_work.run(portion);
+            exchange_once(members[c]->exchange);
+          }
+          Kokkos::fence("nekbone_k: exchange under work timed");
+          return wall_seconds() - begin;
+        },
+        [&](std::size_t c, double sample) {
+          (c == members.size() ? m_result.work_alone : members[c]->result.with_work)
+              .push_back(sample);
+        });
 
     for (Candidate* c : overlapped) {
       std::vector<double> exposed = c->result.with_work;
@@ -114,28 +124,32 @@ class Tuner {
     return winner_of(members, &CandidateResult::with_work);
   }
 
-  /// The lowest median, or the first of the table among those that tie with it. `members` are in the
-  /// order of the table.
-  Candidate* winner_of(const Members& members, std::vector<double> CandidateResult::* samples) {
+  /// The lowest median, or the first of the table among those that tie with it. `members` are in
+  /// the order of the table.
+  Candidate* winner_of(const Members& members, std::vector<double> CandidateResult::*samples) {
     const auto time = [&](const Candidate* c) { return median(c->result.*samples); };
     const Candidate* best = *std::min_element(
         members.begin(), members.end(),
         [&](const Candidate* a, const Candidate* b) { return time(a) < time(b); });
     Candidate* winner = nullptr;
+    int n_ties = 0;
     for (Candidate* c : members) {
       const bool tie = c == best || is_tie(c->result.*samples, best->result.*samples);
       if (tie && winner == nullptr) winner = c;
+      n_ties += tie;
+      // A plain strategy that is here for comparison keeps what stage 1 said of it.
+      if (samples == &CandidateResult::with_work && !c->result.strategy.overlapped) continue;
       c->result.tie = tie;
       c->result.relative_to_best = time(c) / time(best);
     }
-    const auto ties = std::count_if(members.begin(), members.end(),
-                                    [](const Candidate* c) { return c->result.tie; });
-    if (ties == 1) winner->result.tie = false;
+    // One that ties with itself alone ties with none.
+    if (n_ties == 1 && (samples == &CandidateResult::alone || winner->result.strategy.overlapped))
+      winner->result.tie = false;
     return winner;
   }
 
-  /// Interleaved rounds: in each every candidate once, in an order that moves on by one. `store` gets
-  /// the maximum over the ranks. Returns the number of rounds.
+  /// Interleaved rounds: in each every candidate once, in an order that moves on by one. `store`
+  /// gets the maximum over the ranks. Returns the number of rounds.
   template <class Run, class Store>
   int rounds(std::size_t candidates, const Run& run, const Store& store) {
     for (int w = 0; w < warm_ups; ++w)
@@ -157,18 +171,33 @@ class Tuner {
     return round;
   }
 
+  /// The portion of the work that lasts long enough to hide the exchange, the same on every rank.
+  double choose_portion(const Members& overlapped) {
+    double exchange = 0;
+    for (Candidate* c : overlapped) exchange = std::max(exchange, time_once(c->exchange));
+    m_work.run(1);
+    m_comm.barrier();
+    const double begin = wall_seconds();
+    m_work.run(1);
+    const double work = m_comm.max(wall_seconds() - begin);
+    return std::clamp(work_per_exchange * exchange / std::max(work, 1e-9), 1e-6, 1.0);
+  }
+
   /// Exchanges a sample needs to last long enough, the same on every rank.
   int repeats_for(const Members& plain) {
     double shortest = 1e300;
-    for (Candidate* c : plain) {
-      exchange_once(c->exchange);
-      m_comm.barrier();
-      const double begin = wall_seconds();
-      exchange_once(c->exchange);
-      Kokkos::fence("nekbone_k: exchange timed");
-      shortest = std::min(shortest, m_comm.max(wall_seconds() - begin));
-    }
+    for (Candidate* c : plain) shortest = std::min(shortest, time_once(c->exchange));
     return std::clamp(static_cast<int>(shortest_sample / std::max(shortest, 1e-9)), 1, 1000);
+  }
+
+  /// One warm exchange, nothing in between; slowest rank, in seconds.
+  double time_once(HaloExchange<double>& exchange) {
+    exchange_once(exchange);
+    m_comm.barrier();
+    const double begin = wall_seconds();
+    exchange_once(exchange);
+    Kokkos::fence("nekbone_k: exchange timed");
+    return m_comm.max(wall_seconds() - begin);
   }
 
   void exchange_once(HaloExchange<double>& exchange) {

@@ -17,10 +17,12 @@ struct TunerOptions {
   int minimum_rounds = 5;     ///< done even past the budget
 };
 
-/// What an overlapped exchange hides behind: the part of the operator that needs no exchanged value.
+/// What an overlapped exchange hides behind: the part of the operator that needs no exchanged
+/// value.
 struct OverlapWork {
-  std::string name;             ///< for the report
-  std::function<void()> run;    ///< launches the interior part and waits for it
+  std::string name;  ///< for the report
+  /// Does the given portion of the work, in (0, 1], and waits for it.
+  std::function<void(double portion)> run;
 };
 
 /// What was found out about one strategy. Times are maxima over the ranks, in seconds.
@@ -31,18 +33,21 @@ struct CandidateResult {
 
   /// Time of one exchange (pack, messages, unpack) in each round; empty for an overlapped strategy.
   std::vector<double> alone;
-  /// Time of the work and the exchange together in each round of the second stage; empty for a plain
-  /// strategy that did not win the first.
+  /// Time of the work and the exchange together in each round of the second stage; empty for a
+  /// plain strategy that did not win the first.
   std::vector<double> with_work;
 
   /// What the exchange costs: `alone`, or `with_work` less the work alone in the same round.
   Summary cost;
-  double relative_to_best = 0;  ///< cost over the lowest cost of its stage
-  bool tie = false;             ///< not distinguishable from the winner of its stage
+  /// Median time over the lowest of its stage: `alone` for a plain strategy, `with_work` for an
+  /// overlapped one.
+  double relative_to_best = 0;
+  bool tie = false;  ///< ties with the best of its stage
   bool selected = false;
 };
 
-/// Where the time of the selected strategy goes, medians over rounds of maxima over ranks, in seconds.
+/// Where the time of the selected strategy goes, medians over rounds of maxima over ranks, in
+/// seconds.
 struct ExchangeBreakdown {
   double pack = 0, exchange = 0, unpack = 0;
 };
@@ -51,11 +56,13 @@ struct TuningResult {
   std::vector<CandidateResult> candidates;  ///< in the order of the table
   int selected = -1;                        ///< index in candidates; -1 if none was right
   ExchangeBreakdown breakdown;
-  Summary on_rank;                ///< on-rank QQᵀ of element surfaces, s
-  std::string work_name;          ///< what overlapped strategies were timed under
-  std::vector<double> work_alone; ///< the work without an exchange, s, each round of the second stage
+  Summary on_rank;          ///< on-rank QQᵀ of element surfaces, s
+  std::string work_name;    ///< what overlapped strategies were timed under
+  double work_portion = 1;  ///< how much of it, in (0, 1]
+  std::vector<double>
+      work_alone;  ///< the work without an exchange, s, each round of the second stage
   int rounds_alone = 0, rounds_with_work = 0;
-  int repeats = 1;                ///< exchanges timed together for one sample of `alone`
+  int repeats = 1;  ///< exchanges timed together for one sample of `alone`
   double verify_seconds = 0, tune_seconds = 0;
 };
 
@@ -67,11 +74,12 @@ struct TuningResult {
 ///
 /// 1. every plain strategy's exchange alone;
 /// 2. every overlapped strategy, and the winner of stage 1, together with the work, and the work
-///    alone.
+///    alone. Of the work a portion is done that lasts ten times the slowest exchange, or all of it:
+///    more would hide no more, and its noise would drown the exchange.
 ///
 /// In each stage the lowest median wins; among those that tie with it (is_tie) the first of the
-/// table does. A stage-2 tie between plain and overlapped so goes to the plain one. Collective, with
-/// the same result on every rank.
+/// table does. A stage-2 tie between plain and overlapped so goes to the plain one. Collective,
+/// with the same result on every rank.
 TuningResult tune(GatherScatter& gs, std::span<const Strategy> strategies, const OverlapWork& work,
                   const TunerOptions& options);
 

@@ -12,8 +12,9 @@ namespace {
 
 /// A share that combines exactly in any order: small whole numbers, or ±2^-2 … ±2^2 for multiply.
 double share(Reduction op, GlobalId id, int rank, int component, int call) {
-  std::uint64_t h = static_cast<std::uint64_t>(id) * 0x9e3779b97f4a7c15ULL + rank * 0x632be59bd9b4e019ULL +
-                    component * 0xd6e8feb86659fd93ULL + call * 0xa0761d6478bd642fULL;
+  std::uint64_t h = static_cast<std::uint64_t>(id) * 0x9e3779b97f4a7c15ULL +
+                    rank * 0x632be59bd9b4e019ULL + component * 0xd6e8feb86659fd93ULL +
+                    call * 0xa0761d6478bd642fULL;
   h = (h ^ (h >> 31)) * 0x94d049bb133111ebULL;
   h ^= h >> 29;
   if (op == Reduction::multiply) {
@@ -58,8 +59,8 @@ std::string first_bad_dof(const DeviceField<T>& field, const HaloPlan& plan, int
   return {};
 }
 
-/// One strategy under test. Every step is done by all ranks or, once one of them has failed, by none,
-/// so that a failure on one rank leaves no other waiting.
+/// One strategy under test. Every step is done by all ranks or, once one of them has failed, by
+/// none, so that a failure on one rank leaves no other waiting.
 class Verification {
  public:
   Verification(const Communicator& comm, std::shared_ptr<const DeviceHaloPlan> plan,

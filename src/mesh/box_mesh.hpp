@@ -31,9 +31,9 @@ using LatticePoint = std::array<std::int64_t, 3>;
 
 /// One rank's box of elements. Not collective: every rank computes its own part alone.
 ///
-/// The GLL points of the whole mesh form a lattice with elements·N points in a periodic direction and
-/// elements·N + 1 in a Dirichlet one; the global id of a DOF is its lattice position, first direction
-/// fastest, so it does not depend on the number of ranks.
+/// The GLL points of the whole mesh form a lattice with elements·N points in a periodic direction
+/// and elements·N + 1 in a Dirichlet one; the global id of a DOF is its lattice position, first
+/// direction fastest, so it does not depend on the number of ranks.
 class BoxMesh {
  public:
   BoxMesh(const MeshSpec& spec, int order, int ranks, int rank);
@@ -50,13 +50,14 @@ class BoxMesh {
 
   /// Points of the whole mesh's lattice in direction d.
   std::int64_t global_lattice_length(int d) const;
-  /// Points of this rank's part of the lattice in direction d; its first is box().begin[d] · N. Where
-  /// the rank's box spans a periodic direction, the last point is the first and not counted again.
+  /// Points of this rank's part of the lattice in direction d; its first is box().begin[d] · N.
+  /// Where the rank's box spans a periodic direction, the last point is the first and not counted
+  /// again.
   std::int64_t lattice_length(int d) const;
   /// Whether the rank's own box closes on itself in direction d.
   bool wraps(int d) const { return m_spec.periodic[d] && m_box.length(d) == m_spec.elements[d]; }
-  /// Lattice point of node (i, j, k) of the element with whole-mesh indices `element`, relative to the
-  /// rank's first point, closed over wrapping directions.
+  /// Lattice point of node (i, j, k) of the element with whole-mesh indices `element`, relative to
+  /// the rank's first point, closed over wrapping directions.
   LatticePoint lattice_point(const std::array<int, 3>& element, int i, int j, int k) const;
   /// Global id of a rank-relative lattice point.
   GlobalId global_id(const LatticePoint& p) const;

@@ -16,8 +16,9 @@ struct GllBasis {
   int nq() const { return order + 1; }
 };
 
-/// The basis of `order` >= 1: the nodes are the roots of (1 - x^2) P_N'(x), found by Newton's method
-/// from Chebyshev–Lobatto points (Canuto et al., Spectral Methods, Springer 2006, section 2.3).
+/// The basis of `order` >= 1: the nodes are the roots of (1 - x^2) P_N'(x), found by Newton's
+/// method from Chebyshev–Lobatto points (Canuto et al., Spectral Methods, Springer 2006,
+/// section 2.3).
 GllBasis make_gll_basis(int order);
 
 }  // namespace nekbone_k

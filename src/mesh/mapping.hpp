@@ -19,7 +19,8 @@ struct Point {
 ///
 /// - sine: every coordinate moves by epsilon / 2π · extent · sin 2πa · sin 2πb · sin 2πc, which is
 ///   periodic and zero on the faces; the Jacobian stays positive for epsilon < 0.86.
-/// - kershaw: in six layers of a the (b, c) grid is squeezed to one side, to the other and back, by a
+/// - kershaw: in six layers of a the (b, c) grid is squeezed to one side, to the other and back, by
+/// a
 ///   fraction epsilon in (0, 1]; 1 leaves the box as it is. After D. Kershaw, J. Comput. Phys. 39
 ///   (1981) 375, in the smooth three-dimensional form of the CEED bake-off (Kolev et al. 2021).
 struct BoxMapping {
@@ -50,12 +51,18 @@ struct BoxMapping {
     const int layer = position < 6 ? static_cast<int>(position) : 5;
     const double t = position - layer;
     switch (layer) {
-      case 0: return 0;
-      case 1: return smooth_step(t);
-      case 2: return 1 - smooth_step(t / 2);
-      case 3: return 1 - smooth_step((1 + t) / 2);
-      case 4: return smooth_step(t);
-      default: return 1;
+      case 0:
+        return 0;
+      case 1:
+        return smooth_step(t);
+      case 2:
+        return 1 - smooth_step(t / 2);
+      case 3:
+        return 1 - smooth_step((1 + t) / 2);
+      case 4:
+        return smooth_step(t);
+      default:
+        return 1;
     }
   }
 

@@ -23,9 +23,11 @@ Cut best_cut(const ElementBox& box, int ranks) {
     for (int plane = 1; plane < box.length(d); ++plane) {
       const std::int64_t below = plane * area, above = box.volume() - below;
       const double share = static_cast<double>(ranks) * below / box.volume();
-      for (const int ranks_below : {static_cast<int>(std::floor(share)), static_cast<int>(std::ceil(share))}) {
+      for (const int ranks_below :
+           {static_cast<int>(std::floor(share)), static_cast<int>(std::ceil(share))}) {
         const int ranks_above = ranks - ranks_below;
-        if (ranks_below < 1 || ranks_above < 1 || ranks_below > below || ranks_above > above) continue;
+        if (ranks_below < 1 || ranks_above < 1 || ranks_below > below || ranks_above > above)
+          continue;
         const double load = std::max(static_cast<double>(below) / ranks_below,
                                      static_cast<double>(above) / ranks_above);
         const Cost cost{load, area, std::abs(ranks_above - ranks_below)};

@@ -16,10 +16,10 @@ struct ElementBox {
   bool operator==(const ElementBox&) const = default;
 };
 
-/// The box that `rank` of `ranks` gets of `whole`, by recursive bisection: each cut is the plane, and
-/// the division of the ranks, with the best balance of elements a rank; among equals the smallest
-/// cut area, then the most even division of the ranks. Every rank gets at least one element.
-/// Not collective. Throws InternalError if there are more ranks than elements.
+/// The box that `rank` of `ranks` gets of `whole`, by recursive bisection: each cut is the plane,
+/// and the division of the ranks, with the best balance of elements a rank; among equals the
+/// smallest cut area, then the most even division of the ranks. Every rank gets at least one
+/// element. Not collective. Throws InternalError if there are more ranks than elements.
 ElementBox partition_box(const ElementBox& whole, int ranks, int rank);
 
 }  // namespace nekbone_k

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "core/errors.hpp"
@@ -10,6 +12,7 @@ namespace nekbone_k {
 namespace {
 
 using Node = std::array<int, 3>;
+constexpr int max_nq = 64;
 
 std::vector<Node> surface_nodes(int nq) {
   std::vector<Node> nodes(ElementLayout::n_surface(nq));
@@ -40,20 +43,20 @@ class LatticeRows {
     return m_rows[(p[2] * m_length[1] + p[1]) * m_length[0] + p[0]];
   }
 
-  /// Rows of the surface points of an element, in surface order.
-  template <class Action>
-  void for_each_surface_point(const std::array<int, 3>& element, const std::vector<Node>& nodes,
-                              const Action& action) {
-    // Positions by direction: (i, j, k) then costs two additions.
-    std::array<std::array<std::int64_t, 64>, 3> offset;
+  /// Where an element's nodes lie, by direction: (i, j, k) then costs two additions.
+  using NodeOffsets = std::array<std::array<std::int64_t, max_nq>, 3>;
+  NodeOffsets node_offsets(const std::array<int, 3>& element) const {
+    NodeOffsets offsets;
     for (int a = 0; a < m_mesh.nq(); ++a) {
       const LatticePoint p = m_mesh.lattice_point(element, a, a, a);
-      offset[0][a] = p[0];
-      offset[1][a] = p[1] * m_length[0];
-      offset[2][a] = p[2] * m_length[0] * m_length[1];
+      offsets[0][a] = p[0];
+      offsets[1][a] = p[1] * m_length[0];
+      offsets[2][a] = p[2] * m_length[0] * m_length[1];
     }
-    for (std::size_t s = 0; s < nodes.size(); ++s)
-      action(s, m_rows[offset[0][nodes[s][0]] + offset[1][nodes[s][1]] + offset[2][nodes[s][2]]]);
+    return offsets;
+  }
+  LocalIndex& at(const NodeOffsets& offsets, const Node& node) {
+    return m_rows[offsets[0][node[0]] + offsets[1][node[1]] + offsets[2][node[2]]];
   }
 
   /// Points that other ranks may have too: on a face of the box, not Dirichlet; each once.
@@ -97,9 +100,11 @@ std::vector<LocalIndex> processing_order(const BoxMesh& mesh, LatticeRows& rows,
     bool on_face = false, touches_shared = false;
     for (int d = 0; d < 3; ++d)
       on_face |= element[d] == mesh.box().begin[d] || element[d] == mesh.box().end[d] - 1;
-    if (on_face)
-      rows.for_each_surface_point(element, nodes,
-                                  [&](std::size_t, LocalIndex row) { touches_shared |= row >= 0; });
+    if (on_face) {
+      const auto offsets = rows.node_offsets(element);
+      touches_shared = std::any_of(nodes.begin(), nodes.end(),
+                                   [&](const Node& node) { return rows.at(offsets, node) >= 0; });
+    }
     (touches_shared ? boundary : interior).push_back(e);
   }
   n_boundary = static_cast<LocalIndex>(boundary.size());
@@ -122,8 +127,8 @@ struct EntriesAsRows {
 void require_indexable(const Communicator& comm, const BoxMesh& mesh, const ElementLayout& layout) {
   double lattice = 1;
   for (int d = 0; d < 3; ++d) lattice *= static_cast<double>(mesh.lattice_length(d));
-  const double local_points = static_cast<double>(layout.n_blocks()) * ElementLayout::lanes *
-                              layout.points();
+  const double local_points =
+      static_cast<double>(layout.n_blocks()) * ElementLayout::lanes * layout.points();
   const double largest = comm.max(std::max(lattice, local_points));
   if (largest > std::numeric_limits<LocalIndex>::max())
     throw InputError(fmt::format(
@@ -161,19 +166,25 @@ void AssembledSpace::number(const Communicator& comm) {
   const auto entries = Kokkos::create_mirror_view(m_surface_entries);
   constexpr LocalIndex no_entry = -1;
   Kokkos::deep_copy(entries, no_entry);
-  for (std::size_t position = 0; position < order.size(); ++position) {
-    const auto element = m_mesh.element(order[position]);
-    for (int d = 0; d < 3; ++d) elements(position, d) = element[d];
-    const std::size_t first =
-        ElementLayout::offset(position / ElementLayout::lanes, 0, m_layout.n_surface()) +
-        position % ElementLayout::lanes;
-    rows.for_each_surface_point(element, nodes, [&](std::size_t s, LocalIndex& row) {
-      if (row == LatticeRows::unnumbered) row = n_rows++;
-      if (row >= 0) entries(first + s * ElementLayout::lanes) = row;
-    });
+  constexpr int lanes = ElementLayout::lanes;
+  for (LocalIndex block = 0; block < m_layout.n_blocks(); ++block) {
+    const int used_lanes = std::min(lanes, m_layout.n_elements - block * lanes);
+    std::array<LatticeRows::NodeOffsets, lanes> offsets;
+    for (int lane = 0; lane < used_lanes; ++lane) {
+      const LocalIndex position = block * lanes + lane;
+      const auto element = m_mesh.element(order[position]);
+      for (int d = 0; d < 3; ++d) elements(position, d) = element[d];
+      offsets[lane] = rows.node_offsets(element);
+    }
+    // In the order of memory, so that the entries of neighbouring lanes are mostly neighbours too.
+    for (std::size_t s = 0; s < nodes.size(); ++s)
+      for (int lane = 0; lane < used_lanes; ++lane) {
+        LocalIndex& row = rows.at(offsets[lane], nodes[s]);
+        if (row == LatticeRows::unnumbered) row = n_rows++;
+        if (row >= 0) entries(ElementLayout::offset(block, s, m_layout.n_surface()) + lane) = row;
+      }
   }
 
-  constexpr LocalIndex lanes = ElementLayout::lanes;
   m_zero_slot = n_rows;
   m_interior_begin = (n_rows + 1 + lanes - 1) / lanes * lanes;
   for (std::size_t p = 0; p < entries.extent(0); ++p)

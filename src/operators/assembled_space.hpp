@@ -17,9 +17,9 @@ namespace nekbone_k {
 ///
 /// The first three parts are the rows of the gather-scatter; each rank has its own copy of a shared
 /// DOF. The zeros are padding; the first of them, the *zero slot*, is what every Dirichlet point
-/// reads. Interior DOFs lie by block and lane as in ElementLayout, so that kernels read them without
-/// an index. Padding and the lanes of empty elements hold zero always, so vector kernels run over
-/// whole vectors and dot products over [n_not_owned, size).
+/// reads. Interior DOFs lie by block and lane as in ElementLayout, so that kernels read them
+/// without an index. Padding and the lanes of empty elements hold zero always, so vector kernels
+/// run over whole vectors and dot products over [n_not_owned, size).
 ///
 /// Elements that touch shared DOFs are processed first: their results can travel while the others
 /// are worked on.
@@ -59,7 +59,9 @@ class AssembledSpace {
     return m_elements;
   }
   /// Scratch for element results on surfaces, shape (block, surface point, lane).
-  const DeviceVector<double>& surface_values() const { return m_surface_values; }
+  const DeviceVector<double>& surface_values() const {
+    return m_surface_values;
+  }
 
   /// A vector of zeros.
   DeviceVector<double> make_vector(const std::string& label) const {
@@ -68,11 +70,12 @@ class AssembledSpace {
 
   /// Rows [begin, end) of `vector` = sum of surface_values() over this rank's elements.
   void gather_rows(const DeviceVector<double>& vector, LocalIndex begin, LocalIndex end) const {
-    m_gs->assembly().gather(as_field(m_surface_values), as_field(vector), Reduction::add, begin, end);
+    m_gs->assembly().gather(as_field(m_surface_values), as_field(vector), Reduction::add, begin,
+                            end);
   }
 
-  /// vector = Qᵀ f, summed over ranks, where f(position, i, j, k) is the value at node (i, j, k) of the
-  /// element at a position of the processing order. Collective.
+  /// vector = Qᵀ f, summed over ranks, where f(position, i, j, k) is the value at node (i, j, k) of
+  /// the element at a position of the processing order. Collective.
   template <class NodalValue>
   void assemble(const NodalValue& f, const DeviceVector<double>& vector) {
     const ElementLayout layout = m_layout;
@@ -84,7 +87,8 @@ class AssembledSpace {
         "nekbone_k: nodal values", Policy(0, std::int64_t{layout.n_elements} * points),
         KOKKOS_LAMBDA(const std::int64_t at) {
           const auto position = static_cast<LocalIndex>(at / points);
-          const int q = static_cast<int>(at % points), i = q % nq, j = q / nq % nq, k = q / (nq * nq);
+          const int q = static_cast<int>(at % points), i = q % nq, j = q / nq % nq,
+                    k = q / (nq * nq);
           const LocalIndex block = position / ElementLayout::lanes;
           const int lane = position % ElementLayout::lanes;
           const double value = f(position, i, j, k);
@@ -93,8 +97,8 @@ class AssembledSpace {
             surface(ElementLayout::offset(block, s, ElementLayout::n_surface(nq)) + lane) = value;
           } else {
             const int r = ElementLayout::interior_index(nq, i, j, k);
-            vector(interior_begin +
-                   ElementLayout::offset(block, r, ElementLayout::n_interior(nq)) + lane) = value;
+            vector(interior_begin + ElementLayout::offset(block, r, ElementLayout::n_interior(nq)) +
+                   lane) = value;
           }
         });
     gather_rows(vector, 0, n_rows());

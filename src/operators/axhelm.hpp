@@ -15,9 +15,9 @@ struct AxhelmArguments {
   double lambda = 0;
   ConstDeviceVector<LocalIndex> surface_entries;
   ConstDeviceVector<double> factors, derivative, inverse_weight_squared;
-  ConstDeviceVector<double> u;             ///< assembled, gathered by the kernel
-  DeviceVector<double> au_interior;        ///< assembled: interior DOFs are written, no others
-  DeviceVector<double> au_surface;         ///< (block, surface point, lane), to be summed into rows
+  ConstDeviceVector<double> u;       ///< assembled, gathered by the kernel
+  DeviceVector<double> au_interior;  ///< assembled: interior DOFs are written, no others
+  DeviceVector<double> au_surface;   ///< (block, surface point, lane), to be summed into rows
 };
 
 /// Au of the blocks, element by element, and their part of u·Au (so that the sum over all ranks'

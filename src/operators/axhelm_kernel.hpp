@@ -115,7 +115,8 @@ class AxhelmKernel {
   KOKKOS_FUNCTION std::size_t scratch_bytes() const {
     return sizeof(Lanes) * (2 * m_nq * m_nq * m_nq + 2 * m_nq * m_nq);
   }
-  /// Fast scratch where it surely fits (a GPU has 48 KB a team without asking), else ordinary memory.
+  /// Fast scratch where it surely fits (a GPU has 48 KB a team without asking), else ordinary
+  /// memory.
   KOKKOS_FUNCTION int scratch_level() const { return scratch_bytes() <= 40'000 ? 0 : 1; }
 
   KOKKOS_FUNCTION Lanes factor(LocalIndex block, int c, int q) const {

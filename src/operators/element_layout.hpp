@@ -8,17 +8,17 @@
 
 namespace nekbone_k {
 
-/// One double of each of several elements: a SIMD register on a CPU, a plain double on a GPU. Kernels
-/// are written once in terms of it; elements, not points, lie in the lanes, so a kernel needs no
-/// shuffles and no remainder loops at any order (after libCEED's blocked backends).
+/// One double of each of several elements: a SIMD register on a CPU, a plain double on a GPU.
+/// Kernels are written once in terms of it; elements, not points, lie in the lanes, so a kernel
+/// needs no shuffles and no remainder loops at any order (after libCEED's blocked backends).
 using Lanes = Kokkos::Experimental::native_simd<double>;
 
 /// Index arithmetic of element-wise arrays of one order on one rank.
 ///
-/// Elements are processed in blocks of `lanes`; position p of the processing order is lane p % lanes
-/// of block p / lanes, and the last block is padded with empty elements. The Np = Nq^3 points of an
-/// element are its surface points, which other elements may share, and its interior points, which
-/// belong to it alone.
+/// Elements are processed in blocks of `lanes`; position p of the processing order is lane p %
+/// lanes of block p / lanes, and the last block is padded with empty elements. The Np = Nq^3 points
+/// of an element are its surface points, which other elements may share, and its interior points,
+/// which belong to it alone.
 struct ElementLayout {
   static constexpr int lanes = static_cast<int>(Lanes::size());
   static constexpr int n_factors = 6;  ///< rr, rs, rt, ss, st, tt
@@ -31,9 +31,7 @@ struct ElementLayout {
   KOKKOS_FUNCTION static constexpr int n_surface(int nq) {
     return nq * nq * nq - (nq - 2) * (nq - 2) * (nq - 2);
   }
-  KOKKOS_FUNCTION static constexpr int n_interior(int nq) {
-    return (nq - 2) * (nq - 2) * (nq - 2);
-  }
+  KOKKOS_FUNCTION static constexpr int n_interior(int nq) { return (nq - 2) * (nq - 2) * (nq - 2); }
   int n_surface() const { return n_surface(nq); }
   int n_interior() const { return n_interior(nq); }
 

@@ -1,5 +1,7 @@
 #include "operators/elliptic_operator.hpp"
 
+#include <cmath>
+
 namespace nekbone_k {
 
 EllipticOperator::EllipticOperator(AssembledSpace& space, const GeometricFactors& geometry,
@@ -31,10 +33,16 @@ double EllipticOperator::apply_boundary(const DeviceVector<double>& u,
 
 double EllipticOperator::apply_interior(const DeviceVector<double>& u,
                                         const DeviceVector<double>& au) const {
-  const double u_dot_au =
-      elements(u, au, m_space.n_boundary_blocks(), m_space.layout().n_blocks());
+  const double u_dot_au = elements(u, au, m_space.n_boundary_blocks(), m_space.layout().n_blocks());
   m_space.gather_rows(au, m_space.gs().plan().n_shared(), m_space.n_rows());
   return u_dot_au;
+}
+
+void EllipticOperator::apply_some_interior(const DeviceVector<double>& u,
+                                           const DeviceVector<double>& au, double portion) const {
+  const LocalIndex first = m_space.n_boundary_blocks();
+  const LocalIndex interior = m_space.layout().n_blocks() - first;
+  elements(u, au, first, first + static_cast<LocalIndex>(std::ceil(portion * interior)));
 }
 
 double EllipticOperator::apply(const DeviceVector<double>& u, const DeviceVector<double>& au,

@@ -21,8 +21,8 @@ class EllipticOperator {
   bool is_singular() const { return m_lambda == 0 && m_space.mesh().spec().fully_periodic(); }
 
   /// au = A u, exchanged by the strategy selected in the space's gather-scatter: with an overlapped
-  /// one the interior elements are worked on while messages fly. Returns this rank's part of uᵀ A u,
-  /// whose sum over the ranks is the whole. Collective.
+  /// one the interior elements are worked on while messages fly. Returns this rank's part of uᵀ A
+  /// u, whose sum over the ranks is the whole. Collective.
   double apply(const DeviceVector<double>& u, const DeviceVector<double>& au,
                EventLog* log = nullptr) const;
 
@@ -31,9 +31,14 @@ class EllipticOperator {
   double apply_boundary(const DeviceVector<double>& u, const DeviceVector<double>& au) const;
   double apply_interior(const DeviceVector<double>& u, const DeviceVector<double>& au) const;
 
-  /// Least bytes that one apply() on this rank reads and writes, each kernel's data once: the factors
-  /// (48 a local point); u; index and result of each surface point in the element kernel (12) and
-  /// again in the gather (12); a row's offset and result (12); an interior result (8).
+  /// The element kernel on a portion in (0, 1] of the interior blocks, for timing what an exchange
+  /// can hide behind. Not collective.
+  void apply_some_interior(const DeviceVector<double>& u, const DeviceVector<double>& au,
+                           double portion) const;
+
+  /// Least bytes that one apply() on this rank reads and writes, each kernel's data once: the
+  /// factors (48 a local point); u; index and result of each surface point in the element kernel
+  /// (12) and again in the gather (12); a row's offset and result (12); an interior result (8).
   double least_bytes() const;
 
   /// The inverse of A's diagonal, zero in padding: the Jacobi preconditioner. Collective.

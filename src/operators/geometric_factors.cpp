@@ -8,7 +8,7 @@ using Scratch = Kokkos::View<double*, ExecutionSpace::scratch_memory_space,
                              Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
 // Coordinates of one element at order 15 take 96 KB: more than the fast scratch of a GPU.
-constexpr int scratch_level = 1;
+KOKKOS_FUNCTION constexpr int scratch_level() { return 1; }
 
 struct FactorKernel {
   NodeCoordinates coordinates;
@@ -21,7 +21,7 @@ struct FactorKernel {
   /// cache lines are at hand.
   KOKKOS_FUNCTION void operator()(const Team& team, int& n_inverted) const {
     const int points = nq * nq * nq;
-    const Scratch x(team.team_scratch(scratch_level), 3 * points);
+    const Scratch x(team.team_scratch(scratch_level()), 3 * points);
     int inverted = 0;
     for (int lane = 0; lane < ElementLayout::lanes; ++lane) {
       const LocalIndex position = team.league_rank() * ElementLayout::lanes + lane;
@@ -87,11 +87,14 @@ GeometricFactors::GeometricFactors(const AssembledSpace& space) {
   for (double& w : inverse) w = 1 / (w * w);
   inverse_weight_squared = to_device("nekbone_k: inverse weights squared", inverse);
 
-  const FactorKernel kernel{NodeCoordinates(space), derivative,
-                            to_device("nekbone_k: GLL weights", basis.weights), factors, layout.nq,
+  const FactorKernel kernel{NodeCoordinates(space),
+                            derivative,
+                            to_device("nekbone_k: GLL weights", basis.weights),
+                            factors,
+                            layout.nq,
                             layout.n_elements};
   Kokkos::TeamPolicy<ExecutionSpace> policy(layout.n_blocks(), Kokkos::AUTO);
-  policy.set_scratch_size(scratch_level,
+  policy.set_scratch_size(scratch_level(),
                           Kokkos::PerTeam(Scratch::shmem_size(3 * layout.points())));
   int n_inverted = 0;
   Kokkos::parallel_reduce("nekbone_k: geometric factors", policy, kernel, n_inverted);

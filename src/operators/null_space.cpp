@@ -19,8 +19,8 @@ void remove_constants(const Communicator& comm, const AssembledSpace& space,
   Kokkos::parallel_for(
       "nekbone_k: subtract mean of interiors", Range(begin, space.size()),
       KOKKOS_LAMBDA(const LocalIndex a) {
-        const LocalIndex position = (a - begin) / block_length * ElementLayout::lanes +
-                                    (a - begin) % ElementLayout::lanes;
+        const LocalIndex position =
+            (a - begin) / block_length * ElementLayout::lanes + (a - begin) % ElementLayout::lanes;
         if (position < n_elements) vector(a) -= mean;
       });
 }

@@ -6,8 +6,9 @@
 
 namespace nekbone_k {
 
-/// Removes from `vector` its mean over the DOFs of the whole mesh, each counted once: the part along
-/// constants, which A annihilates for λ = 0 on a fully periodic box. Padding stays zero. Collective.
+/// Removes from `vector` its mean over the DOFs of the whole mesh, each counted once: the part
+/// along constants, which A annihilates for λ = 0 on a fully periodic box. Padding stays zero.
+/// Collective.
 void remove_constants(const Communicator& comm, const AssembledSpace& space,
                       const DeviceVector<double>& vector);
 

@@ -15,13 +15,13 @@ namespace nekbone_k {
 
 /// When to stop.
 struct CgOptions {
-  int iterations = 100;   ///< at most; exactly with tolerance 0
-  double tolerance = 0;   ///< relative to ‖b‖
+  int iterations = 100;  ///< at most; exactly with tolerance 0
+  double tolerance = 0;  ///< relative to ‖b‖
 };
 
 struct CgResult {
   int iterations = 0;
-  bool converged = false;       ///< ‖r‖ <= tolerance ‖b‖; always true with tolerance 0 unless broken
+  bool converged = false;  ///< ‖r‖ <= tolerance ‖b‖; always true with tolerance 0 unless broken
   bool broke_down = false;      ///< a NaN or infinity appeared, or pᵀ A p <= 0
   std::vector<double> history;  ///< ‖r‖ before the first iteration and after each
   double seconds = 0;           ///< slowest rank
@@ -41,9 +41,10 @@ struct CgVectors {
 };
 
 /// Solves A x = b from x = 0 (Hestenes and Stiefel 1952, with a preconditioner). Two all-reduces an
-/// iteration: pᵀ A p, and r·r with r·z in one message. `project`, where given, removes the null space
-/// from a vector (collective); it is applied to b and, so that rounding cannot bring the null space
-/// back, to every residual. `progress` is called after every iteration with its number. Collective.
+/// iteration: pᵀ A p, and r·r with r·z in one message. `project`, where given, removes the null
+/// space from a vector (collective); it is applied to b and, so that rounding cannot bring the null
+/// space back, to every residual. `progress` is called after every iteration with its number.
+/// Collective.
 template <SymmetricOperator Op, class VectorOps>
 CgResult conjugate_gradients(const Communicator& comm, const Op& a, const VectorOps& ops,
                              const CgVectors& v, const CgOptions& options,
@@ -95,8 +96,7 @@ CgResult conjugate_gradients(const Communicator& comm, const Op& a, const Vector
   }
   Kokkos::fence("nekbone_k: conjugate gradients timed");
   result.seconds = comm.max(wall_seconds() - begin);
-  result.converged =
-      !result.broke_down && (options.tolerance == 0 || result.residual() <= target);
+  result.converged = !result.broke_down && (options.tolerance == 0 || result.residual() <= target);
   return result;
 }
 

@@ -6,8 +6,8 @@
 
 namespace nekbone_k {
 
-/// Entries of assembled vectors that vector kernels work on: all of [0, size), of which a rank counts
-/// [first_owned, size) in dot products, so that a shared DOF counts once.
+/// Entries of assembled vectors that vector kernels work on: all of [0, size), of which a rank
+/// counts [first_owned, size) in dot products, so that a shared DOF counts once.
 struct VectorRange {
   LocalIndex size = 0, first_owned = 0;
 };
@@ -45,10 +45,11 @@ class FusedVectorOps {
   ConstDeviceVector<double> m_inverse_diagonal;
 };
 
-/// The same by calls of Kokkos Kernels, one operation each: what a solver written on a library does.
+/// The same by calls of Kokkos Kernels, one operation each: what a solver written on a library
+/// does.
 ///
-/// Traffic an entry: axpby 3 three times and nrm2 1 (as p, which aliases no z, needs no copy), 10; with
-/// Jacobi z is stored: mult 3 and dot 2 more, 15.
+/// Traffic an entry: axpby 3 three times and nrm2 1 (as p, which aliases no z, needs no copy), 10;
+/// with Jacobi z is stored: mult 3 and dot 2 more, 15.
 class KokkosKernelsVectorOps {
  public:
   KokkosKernelsVectorOps(VectorRange range, ConstDeviceVector<double> inverse_diagonal);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_schema.py REPORT.json SCHEMA.json: exit code 1, with the reason, unless the report is valid."""
+"""check_schema.py REPORT.json SCHEMA.json: exit code 1 with the reason unless valid."""
 
 import json
 import sys

@@ -7,8 +7,9 @@
 
 namespace nekbone_k {
 
-/// Wraps the exchange that `inner` makes: device → host before it, host → device after it. Where the
-/// device is the host the buffers are separate all the same, so that every path runs everywhere.
+/// Wraps the exchange that `inner` makes: device → host before it, host → device after it. Where
+/// the device is the host the buffers are separate all the same, so that every path runs
+/// everywhere.
 std::unique_ptr<Exchange> make_host_staged(ExchangeFactory inner, const Communicator&,
                                            const HaloPlan&, const MessageBuffers&);
 

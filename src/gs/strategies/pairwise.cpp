@@ -15,10 +15,11 @@ class Pairwise final : public Exchange {
 
   void start() override {
     m_requests.clear();
-    // Receives first: a message that finds its receive posted is not copied through MPI's own buffers.
+    // Receives first: a message that finds its receive posted is not copied through MPI's own
+    // buffers.
     for (const Neighbour& n : m_plan.neighbours)
-      check_mpi(MPI_Irecv(slot(m_buffers.receive, n), n.count, m_item.get(), n.rank, tag, m_comm.get(),
-                          &m_requests.emplace_back()),
+      check_mpi(MPI_Irecv(slot(m_buffers.receive, n), n.count, m_item.get(), n.rank, tag,
+                          m_comm.get(), &m_requests.emplace_back()),
                 "MPI_Irecv");
     ExecutionSpace().fence("nekbone_k: packed before MPI reads the buffer");
     for (const Neighbour& n : m_plan.neighbours)
@@ -28,8 +29,9 @@ class Pairwise final : public Exchange {
   }
 
   void finish() override {
-    check_mpi(MPI_Waitall(static_cast<int>(m_requests.size()), m_requests.data(), MPI_STATUSES_IGNORE),
-              "MPI_Waitall");
+    check_mpi(
+        MPI_Waitall(static_cast<int>(m_requests.size()), m_requests.data(), MPI_STATUSES_IGNORE),
+        "MPI_Waitall");
   }
 
  private:

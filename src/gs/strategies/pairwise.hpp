@@ -7,6 +7,7 @@
 namespace nekbone_k {
 
 /// MPI_Irecv and MPI_Isend straight on the buffers, whatever memory they are in.
-std::unique_ptr<Exchange> make_pairwise(const Communicator&, const HaloPlan&, const MessageBuffers&);
+std::unique_ptr<Exchange> make_pairwise(const Communicator&, const HaloPlan&,
+                                        const MessageBuffers&);
 
 }  // namespace nekbone_k
