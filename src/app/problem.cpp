@@ -15,13 +15,14 @@ struct WaveNumbers {
 
 SineModes make_modes(const MeshSpec& mesh, std::span<const WaveNumbers> waves) {
   SineModes sum;
+  for (int d = 0; d < 3; ++d)
+    sum.wave[d] = (mesh.periodic[d] ? 2 : 1) * std::numbers::pi / mesh.extent[d];
   for (const WaveNumbers& w : waves) {
     SineModes::Mode& mode = sum.modes[sum.count++];
     mode.amplitude = w.amplitude;
     for (int d = 0; d < 3; ++d) {
-      const double half_waves = mesh.periodic[d] ? 2 * w.k[d] : w.k[d];
-      mode.wave[d] = half_waves * std::numbers::pi / mesh.extent[d];
-      mode.phase[d] = (w.cosines >> d & 1) ? std::numbers::pi / 2 : 0;
+      mode.k[d] = w.k[d];
+      mode.cosine[d] = (w.cosines >> d & 1) != 0;
     }
   }
   return sum;

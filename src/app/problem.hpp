@@ -15,33 +15,67 @@ struct SolutionError {
   double l2 = 0;   ///< mass-weighted L2 norm of the error over that of the exact solution
 };
 
-/// A sum of products of sines u = Σ a Π_d sin(k_d x_d + φ_d), so that -Δu + λu is known. On the
-/// device.
-struct SineModes {
-  static constexpr int most = 4;
+/// A sum of products of sines and cosines u = Σ a Π_d sin or cos(k_d w_d x_d), k whole numbers up
+/// to 3, so that -Δu + λu is known. For kernels.
+class SineModes {
+ public:
+  static constexpr int most = 4, largest_k = 3;
   struct Mode {
-    double amplitude = 0, wave[3] = {0, 0, 0}, phase[3] = {0, 0, 0};
+    double amplitude = 0;
+    int k[3] = {1, 1, 1};
+    bool cosine[3] = {false, false, false};
   };
+
+  double wave[3] = {1, 1, 1};  ///< w, radians a unit length
   Mode modes[most];
   int count = 0;
 
-  KOKKOS_FUNCTION double value(const Mode& m, const Point& p) const {
-    return m.amplitude * Kokkos::sin(m.wave[0] * p.x + m.phase[0]) *
-           Kokkos::sin(m.wave[1] * p.y + m.phase[1]) * Kokkos::sin(m.wave[2] * p.z + m.phase[2]);
-  }
+  /// u at a point.
   KOKKOS_FUNCTION double solution(const Point& p) const {
+    const Waves waves(*this, p);
     double sum = 0;
-    for (int m = 0; m < count; ++m) sum += value(modes[m], p);
+    for (int m = 0; m < count; ++m) sum += value(modes[m], waves);
     return sum;
   }
-  /// -Δu + λu.
+  /// -Δu + λu at a point.
   KOKKOS_FUNCTION double forcing(const Point& p, double lambda) const {
+    const Waves waves(*this, p);
     double sum = 0;
     for (int m = 0; m < count; ++m) {
-      const auto& k = modes[m].wave;
-      sum += (k[0] * k[0] + k[1] * k[1] + k[2] * k[2] + lambda) * value(modes[m], p);
+      double eigenvalue = lambda;
+      for (int d = 0; d < 3; ++d) {
+        const double k = modes[m].k[d] * wave[d];
+        eigenvalue += k * k;
+      }
+      sum += eigenvalue * value(modes[m], waves);
     }
     return sum;
+  }
+
+ private:
+  /// sin and cos of k w_d x_d for each direction and k: two library calls a direction, the rest by
+  /// the addition theorem, as they are most of the time of setting up.
+  struct Waves {
+    KOKKOS_FUNCTION Waves(const SineModes& modes, const Point& p) {
+      const double x[3] = {p.x, p.y, p.z};
+      for (int d = 0; d < 3; ++d) {
+        const double s1 = Kokkos::sin(modes.wave[d] * x[d]), c1 = Kokkos::cos(modes.wave[d] * x[d]);
+        sine[d][0] = 0;
+        cosine[d][0] = 1;
+        for (int k = 1; k <= largest_k; ++k) {
+          sine[d][k] = sine[d][k - 1] * c1 + cosine[d][k - 1] * s1;
+          cosine[d][k] = cosine[d][k - 1] * c1 - sine[d][k - 1] * s1;
+        }
+      }
+    }
+    double sine[3][largest_k + 1], cosine[3][largest_k + 1];
+  };
+
+  KOKKOS_FUNCTION double value(const Mode& m, const Waves& waves) const {
+    double product = m.amplitude;
+    for (int d = 0; d < 3; ++d)
+      product *= m.cosine[d] ? waves.cosine[d][m.k[d]] : waves.sine[d][m.k[d]];
+    return product;
   }
 };
 

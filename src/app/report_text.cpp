@@ -71,7 +71,9 @@ std::string relative(double norm, double rhs_norm) {
 std::string iterations_text(const SolveRecord& solve) {
   if (solve.broke_down) return fmt::format("{}, then a NaN or infinity appeared", solve.iterations);
   return fmt::format("{}{}", solve.iterations,
-                     solve.converged ? ", converged to the tolerance" : "");
+                     solve.tolerance == 0 ? ", as many as asked for"
+                     : solve.converged    ? ", converged to the tolerance"
+                                          : ", not converged");
 }
 
 std::string error_text(const SolveRecord& solve) {

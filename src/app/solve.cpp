@@ -78,6 +78,7 @@ SolveRecord solve(const Communicator& comm, const Case& input, const Strategy& s
   SolveRecord record;
   record.order = input.solver_order;
   record.strategy = strategy.name;
+  record.tolerance = input.tolerance;
   progress.stage(fmt::format("order {}: setting up CG", record.order));
   comm.barrier();
   const double begin = wall_seconds();

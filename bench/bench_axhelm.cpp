@@ -1,0 +1,81 @@
+// The operator at every compiled order and one that is not: the element kernel alone, and the whole
+// of it with the gather-scatter.
+#include "app/case.hpp"
+#include "support/distributed_main.hpp"
+#include "support/operator_case.hpp"
+
+namespace nekbone_k {
+namespace {
+
+using OperatorCases = LastCase<OperatorCase>;
+
+/// The rates of applying the operator once; `points` and `dofs` of all ranks.
+void count(benchmark::State& state, const OperatorCase& c, double seconds) {
+  const double point_rate = c.total_points() / seconds;
+  state.counters["GFLOP/s"] = point_rate * (12.0 * c.mesh.nq() + 15) / 1e9;
+  state.counters["GB/s"] = point_rate * 64 / 1e9;  // u, six factors, Au
+  state.counters["MDOF/s"] = c.total_dofs() / seconds / 1e6;
+  state.counters["compiled"] = is_compiled_order(c.mesh.order());
+}
+
+AxhelmArguments all_elements(const OperatorCase& c, const DeviceVector<double>& au) {
+  return {.layout = c.space.layout(),
+          .first_block = 0,
+          .last_block = c.space.layout().n_blocks(),
+          .interior_begin = c.space.interior_begin(),
+          .lambda = c.a.lambda(),
+          .surface_entries = c.space.surface_entries(),
+          .factors = c.geometry.factors,
+          .derivative = c.geometry.derivative,
+          .inverse_weight_squared = c.geometry.inverse_weight_squared,
+          .u = c.b,
+          .au_interior = au,
+          .au_surface = c.space.surface_values()};
+}
+
+void add_order(const Bench& bench, const std::shared_ptr<OperatorCases>& cases, int order,
+               std::int64_t points) {
+  const int ranks = bench.comm().size();
+  const MeshSpec mesh = mesh_of_size(ranks, order, points);
+  const std::string suffix = size_suffix(mesh, order, ranks);
+  const auto get_case = [=, &bench]() -> OperatorCase& {
+    return cases->get(suffix, [&] { return std::make_unique<OperatorCase>(bench, mesh, order); });
+  };
+  bench.add("axhelm" + suffix, [=, &bench](benchmark::State& state) {
+    const OperatorCase& c = get_case();
+    const AxhelmArguments arguments = all_elements(c, c.space.make_vector("Au"));
+    const Timing timing = bench.measure([&] { axhelm(arguments); });
+    Bench::report(state, timing);
+    count(state, c, timing.seconds.median);
+  });
+  bench.add("operator" + suffix, [=, &bench](benchmark::State& state) {
+    const OperatorCase& c = get_case();
+    const DeviceVector<double> au = c.space.make_vector("Au");
+    const Timing timing = bench.measure([&] { c.a.apply(c.b, au); });
+    Bench::report(state, timing);
+    count(state, c, timing.seconds.median);
+  });
+}
+
+/// Every compiled order, and the first from 8 on that runs the kernel with a run-time order.
+std::vector<int> orders() {
+  std::vector<int> chosen;
+  for (int order = 1; order <= max_order; ++order)
+    if (is_compiled_order(order)) chosen.push_back(order);
+  for (int order = 8; order <= max_order; ++order)
+    if (!is_compiled_order(order)) {
+      chosen.push_back(order);
+      break;
+    }
+  return chosen;
+}
+
+}  // namespace
+
+void register_benchmarks(const Bench& bench) {
+  const auto cases = std::make_shared<OperatorCases>();
+  for (const std::int64_t points : point_counts(bench.options()))
+    for (const int order : orders()) add_order(bench, cases, order, points);
+}
+
+}  // namespace nekbone_k

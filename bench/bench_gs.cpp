@@ -1,0 +1,128 @@
+// The gather-scatter on periodic boxes of about two million local points: its part on one rank, the
+// exchange of assembled shared DOFs by every strategy, and the whole from plain ids.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "gs/verify.hpp"
+#include "support/distributed_main.hpp"
+#include "support/operator_case.hpp"
+
+namespace nekbone_k {
+namespace {
+
+/// Element counts of the comparison with other codes: 64³ at order 1, and so on.
+struct GsSize {
+  int order, elements;
+};
+constexpr std::array sizes{GsSize{1, 64}, GsSize{3, 32}, GsSize{7, 16}, GsSize{11, 12}};
+
+MeshSpec periodic_box(const Bench& bench, const GsSize& size) {
+  const int side = bench.options().quick ? std::max(2, size.elements / 8) : size.elements;
+  MeshSpec mesh;
+  mesh.elements = {side, side, side};
+  return mesh;
+}
+
+/// A mesh's numbering, and an assembled vector.
+struct GsCase {
+  GsCase(const Bench& bench, const MeshSpec& spec, int order)
+      : mesh(spec, order, bench.comm().size(), bench.comm().rank()),
+        space(bench.comm(), mesh),
+        vector(space.make_vector("assembled")) {}
+
+  BoxMesh mesh;
+  AssembledSpace space;
+  DeviceVector<double> vector;
+};
+
+/// On-rank QQᵀ of element surfaces, which is what the operator needs. Its least bytes: value and
+/// index of each point (12) and value and offset of each row (12), to gather and to scatter.
+void on_rank(benchmark::State& state, const Bench& bench, const GsCase& c) {
+  const Assembly& assembly = c.space.gs().assembly();
+  const DeviceField<double> rows = as_field(c.vector), points = as_field(c.space.surface_values());
+  const Timing timing = bench.measure([&] {
+    assembly.gather(points, rows, Reduction::add, 0, assembly.n_rows());
+    assembly.scatter(rows, points);
+  });
+  const double here = double{1} * assembly.n_joined_points() + assembly.n_rows();
+  Bench::report(state, timing);
+  state.counters["GB/s"] = bench.comm().sum(24 * here) / timing.seconds.median / 1e9;
+}
+
+/// One strategy's exchange: pack, messages, unpack. An overlapped one has the on-rank gather in
+/// between, and what the exchange adds to the time of that is reported as well.
+void exchange(benchmark::State& state, const Bench& bench, const GsCase& c,
+              const Strategy& strategy) {
+  const GatherScatter& gs = c.space.gs();
+  const std::string wrong = verify_strategy(bench.comm(), gs.device_plan(), strategy);
+  if (!wrong.empty()) return state.SkipWithError(wrong.c_str());
+
+  HaloExchange<double> halo(bench.comm(), gs.device_plan(), strategy);
+  const DeviceField<double> field = as_field(c.vector);
+  const auto work = [&] { c.space.gather_rows(c.vector, gs.plan().n_shared(), gs.n_rows()); };
+  const Timing timing = bench.measure([&] {
+    halo.start(field);
+    if (strategy.overlapped) work();
+    halo.finish(field, Reduction::add);
+  });
+  Bench::report(state, timing);
+  if (strategy.overlapped) {
+    const double alone = bench.measure(work).seconds.median;
+    state.counters["added_us"] = (timing.seconds.median - alone) * 1e6;
+  }
+  const double bytes = double{sizeof(double)} * gs.plan().n_slots();
+  state.counters["message_B"] = bench.comm().max(bytes);
+  state.counters["neighbours"] = bench.comm().max(static_cast<double>(gs.plan().neighbours.size()));
+}
+
+/// The global ids of all local points, element by element, first direction fastest.
+std::vector<GlobalId> point_ids(const BoxMesh& mesh) {
+  const int nq = mesh.nq();
+  std::vector<GlobalId> ids;
+  ids.reserve(std::size_t{1} * mesh.n_elements() * nq * nq * nq);
+  for (LocalIndex e = 0; e < mesh.n_elements(); ++e)
+    for (int k = 0; k < nq; ++k)
+      for (int j = 0; j < nq; ++j)
+        for (int i = 0; i < nq; ++i)
+          ids.push_back(mesh.global_id(mesh.lattice_point(mesh.element(e), i, j, k)));
+  return ids;
+}
+
+/// QQᵀ of all local points from a plain list of ids, as gslib's gs_op does it.
+void gs_op(benchmark::State& state, const Bench& bench, const MeshSpec& spec, int order) {
+  const BoxMesh mesh(spec, order, bench.comm().size(), bench.comm().rank());
+  const std::vector<GlobalId> ids = point_ids(mesh);
+  GatherScatter gs(bench.comm(), ids);
+  gs.select(bench.options().strategy);
+  const DeviceField<double> points("nekbone_k: points", ids.size(), 1);
+  const Timing timing = bench.measure([&] { gs.gs_op(points, Reduction::add); });
+  Bench::report(state, timing);
+  const double total = bench.comm().sum(static_cast<double>(ids.size()));
+  state.counters["Mpoint/s"] = total / timing.seconds.median / 1e6;
+}
+
+}  // namespace
+
+void register_benchmarks(const Bench& bench) {
+  const auto cases = std::make_shared<LastCase<GsCase>>();
+  for (const GsSize& size : sizes) {
+    const MeshSpec mesh = periodic_box(bench, size);
+    const int order = size.order;
+    const std::string suffix = fmt::format("/order:{}/elements:{}", order, mesh.total_elements());
+    const auto get_case = [=, &bench]() -> GsCase& {
+      return cases->get(suffix, [&] { return std::make_unique<GsCase>(bench, mesh, order); });
+    };
+    bench.add("on_rank" + suffix,
+              [=, &bench](benchmark::State& state) { on_rank(state, bench, get_case()); });
+    if (bench.comm().size() > 1)  // one rank shares nothing
+      for (const Strategy& strategy : all_strategies())
+        bench.add("exchange/" + strategy.name + suffix, [=, &bench](benchmark::State& state) {
+          exchange(state, bench, get_case(), strategy);
+        });
+    bench.add("gs_op" + suffix,
+              [=, &bench](benchmark::State& state) { gs_op(state, bench, mesh, order); });
+  }
+}
+
+}  // namespace nekbone_k

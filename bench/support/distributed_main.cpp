@@ -1,0 +1,132 @@
+#include "support/distributed_main.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <CLI/CLI.hpp>
+#include <Kokkos_Core.hpp>
+#include <filesystem>
+#include <ostream>
+#include <vector>
+
+#include "core/errors.hpp"
+#include "support/context.hpp"
+
+namespace {
+
+using namespace nekbone_k;
+
+/// For all ranks but the first.
+class SilentReporter : public benchmark::BenchmarkReporter {
+ public:
+  SilentReporter() {
+    SetOutputStream(&m_nowhere);
+    SetErrorStream(&m_nowhere);
+  }
+  bool ReportContext(const Context&) override { return true; }
+  void ReportRuns(const std::vector<Run>&) override {}
+
+ private:
+  std::ostream m_nowhere{nullptr};
+};
+
+struct CommandLine {
+  BenchOptions options;
+  std::vector<std::string> for_google_benchmark;
+};
+
+/// Throws what CLI11 throws, or InputError.
+void parse(CLI::App& app, CommandLine& line, int argc, char** argv) {
+  BenchOptions& options = line.options;
+  std::string strategy = options.strategy.name;
+  app.add_flag("--quick", options.quick, "Tiny meshes, one sample: only show that all runs");
+  app.add_option("--seconds", options.seconds, "Time to spend on each benchmark")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--points", options.points, "Local points a rank of the large meshes")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--cache-points", options.cache_points, "Local points a rank of the small meshes")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--strategy", strategy, "Exchange inside the operator, CG and gs_op");
+  app.allow_extras();
+  app.footer(
+      "Options of Google Benchmark work too: --benchmark_filter=<regex>, \n"
+      "--benchmark_list_tests, --benchmark_out=<file>, …");
+  app.parse(argc, argv);
+
+  const Strategy* known = find_strategy(strategy);
+  if (known == nullptr)
+    throw InputError("no strategy is called " + strategy + "; see nekbone-k --list-strategies");
+  options.strategy = *known;
+  line.for_google_benchmark = app.remaining();
+  for (const std::string& text : line.for_google_benchmark)
+    if (!text.starts_with("--benchmark_"))
+      throw InputError("unknown argument " + text + "; see --help");
+}
+
+/// Hands its arguments to Google Benchmark. What comes last wins, also over the environment.
+void initialize(const Communicator& comm, const std::string& program,
+                std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), program);
+  arguments.emplace_back("--benchmark_enable_random_interleaving=false");  // differs between ranks
+  if (!comm.is_root()) arguments.emplace_back("--benchmark_out=");         // rank 0 writes it
+  std::vector<char*> argv;
+  for (std::string& text : arguments) argv.push_back(text.data());
+  int argc = static_cast<int>(argv.size());
+  benchmark::Initialize(&argc, argv.data());
+  if (argc > 1) throw InputError(fmt::format("unknown argument {}; see --help", argv[1]));
+}
+
+int run_command(const Communicator& comm, int argc, char** argv) {
+  CLI::App app("Benchmark of nekbone-k; times are the slowest rank's, rates are of all ranks");
+  CommandLine line;
+  try {
+    parse(app, line, argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() != 0) throw InputError(fmt::format("{} (see --help)", error.what()));
+    if (comm.is_root()) app.exit(error);
+    return static_cast<int>(ExitCode::pass);
+  }
+  initialize(comm, std::filesystem::path(argv[0]).filename(), line.for_google_benchmark);
+  const Bench bench(comm, line.options);
+  add_context(bench);
+  register_benchmarks(bench);
+  SilentReporter silent;
+  const std::size_t n_run = comm.is_root() ? benchmark::RunSpecifiedBenchmarks()
+                                           : benchmark::RunSpecifiedBenchmarks(&silent);
+  if (n_run == 0) throw InputError("no benchmark matches the filter; see --benchmark_list_tests");
+  return static_cast<int>(ExitCode::pass);
+}
+
+/// Errors that every rank raises alike are printed once; others end the job, as the other ranks may
+/// wait for this one for ever.
+int guarded_run(const Communicator& comm, int argc, char** argv) {
+  try {
+    return run_command(comm, argc, argv);
+  } catch (const InputError& error) {
+    if (comm.is_root()) fmt::print(stderr, "{}\n", error.what());
+    return static_cast<int>(error.exit_code());
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "rank {}: {}\n", comm.rank(), error.what());
+    std::fflush(stderr);
+    MPI_Abort(MPI_COMM_WORLD, static_cast<int>(ExitCode::internal));
+    return static_cast<int>(ExitCode::internal);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  int code = 0;
+  {
+    Kokkos::ScopeGuard kokkos(
+        Kokkos::InitializationSettings().set_disable_warnings(true).set_map_device_id_by(
+            "mpi_rank"));
+    const nekbone_k::Communicator comm(MPI_COMM_WORLD);
+    code = guarded_run(comm, argc, argv);
+    benchmark::ClearRegisteredBenchmarks();  // they hold device memory
+  }
+  MPI_Finalize();
+  return code;
+}

@@ -1,0 +1,65 @@
+/// @file
+/// The meshes and operators that benchmarks run on.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "operators/elliptic_operator.hpp"
+#include "support/bench.hpp"
+
+namespace nekbone_k {
+
+/// Mass coefficient of all operators here: that of the hipBone comparison.
+inline constexpr double bench_lambda = 0.1;
+
+/// A deformed Dirichlet box in which every rank has nearly a cube of elements with about `points`
+/// local points at `order`, at least one element.
+MeshSpec mesh_of_size(int ranks, int order, std::int64_t points);
+
+/// The sizes that the options ask for, in local points a rank: larger than caches, and smaller.
+std::vector<std::int64_t> point_counts(const BenchOptions& options);
+
+/// "/order:7/points:2097152", with the local points a rank that the mesh really has on average.
+std::string size_suffix(const MeshSpec& mesh, int order, int ranks);
+
+/// An operator, and a right-hand side without pattern: the problem `nekbone`. Collective.
+struct OperatorCase {
+  OperatorCase(const Bench& bench, const MeshSpec& spec, int order);
+
+  BoxMesh mesh;
+  AssembledSpace space;
+  GeometricFactors geometry;
+  EllipticOperator a;
+  DeviceVector<double> b;
+
+  /// Local points of all ranks.
+  double total_points() const {
+    return static_cast<double>(mesh.spec().total_elements()) * space.layout().points();
+  }
+  double total_dofs() const { return static_cast<double>(mesh.total_dofs()); }
+};
+
+/// Keeps the case made last, as benchmarks of the same case follow one another and making it takes
+/// longer than timing it.
+template <class Case>
+class LastCase {
+ public:
+  /// The case of that key, made by `make` unless it is the last one.
+  template <class Make>
+  Case& get(const std::string& key, const Make& make) {
+    if (m_case == nullptr || m_key != key) {
+      m_case.reset();  // first, so that two never need memory at once
+      m_case = make();
+      m_key = key;
+    }
+    return *m_case;
+  }
+
+ private:
+  std::string m_key;
+  std::unique_ptr<Case> m_case;
+};
+
+}  // namespace nekbone_k

@@ -1,0 +1,537 @@
+// QQᵀ by every strategy against a plain loop over all points of all ranks.
+#include "gs/gather_scatter.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <set>
+#include <sstream>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace nekbone_k {
+namespace {
+
+using Ids = std::vector<GlobalId>;
+
+// ---- Who has which points ----------------------------------------------------------------------
+
+// Global ids of one rank's points. Every rank can work out those of all others, so the reference
+// needs no message.
+struct Graph {
+  std::string name;
+  Ids (*ids)(int rank, int size);
+};
+
+std::uint64_t mixed(std::uint64_t z) {
+  z = (z ^ (z >> 33)) * 0xff51afd7ed558ccdULL;
+  z = (z ^ (z >> 33)) * 0xc4ceb9fe1a85ec53ULL;
+  return z ^ (z >> 33);
+}
+
+// `points` ids below `ids` at random, so that some repeat on the rank.
+Ids random_ids(int rank, int points, int ids) {
+  Ids chosen(points);
+  for (int p = 0; p < points; ++p)
+    chosen[p] = static_cast<GlobalId>(mixed(7919ULL * p + 104729ULL * rank + ids) % ids);
+  return chosen;
+}
+
+// Points of the rank's share of the elements of a box that is periodic in every direction.
+Ids periodic_box(int rank, int size, int nx, int ny, int nz, int N) {
+  Ids ids;
+  for (int e = 0; e < nx * ny * nz; ++e) {
+    if (e * size / (nx * ny * nz) != rank) continue;
+    const int ex = e % nx, ey = e / nx % ny, ez = e / (nx * ny);
+    for (int k = 0; k <= N; ++k)
+      for (int j = 0; j <= N; ++j)
+        for (int i = 0; i <= N; ++i) {
+          const int x = (ex * N + i) % (nx * N), y = (ey * N + j) % (ny * N),
+                    z = (ez * N + k) % (nz * N);
+          ids.push_back(x + GlobalId{nx} * N * (y + GlobalId{ny} * N * z));
+        }
+  }
+  return ids;
+}
+
+const std::vector<Graph> graphs{
+    {"random", [](int rank, int) { return random_ids(rank, 150, 200); }},
+    {"random with many copies", [](int rank, int) { return random_ids(rank, 120, 30); }},
+    {"negative ids in between",
+     [](int rank, int) {
+       Ids ids = random_ids(rank, 150, 80);
+       for (std::size_t p = rank % 3; p < ids.size(); p += 3) ids[p] = -1 - GlobalId(p % 5);
+       return ids;
+     }},
+    {"ids beyond 32 bits",
+     [](int rank, int) {
+       Ids ids = random_ids(rank, 100, 50);
+       for (GlobalId& id : ids) id = (GlobalId{1} << 40) * (id % 7) + id;
+       return ids;
+     }},
+    {"even ranks have nothing",
+     [](int rank, int) { return rank % 2 == 0 ? Ids{} : random_ids(rank, 60, 40); }},
+    {"only the last rank has points",
+     [](int rank, int size) { return rank < size - 1 ? Ids{} : random_ids(rank, 60, 40); }},
+    {"nobody has points", [](int, int) { return Ids{}; }},
+    {"only negative ids",
+     [](int, int) {
+       return Ids{-1, -1, -2};
+     }},
+    {"one id, many times on every rank", [](int rank, int) { return Ids(rank + 3, 5); }},
+    {"nothing shared between ranks",
+     [](int rank, int) {
+       Ids ids = random_ids(rank, 60, 40);
+       for (GlobalId& id : ids) id += 1000 * rank;
+       return ids;
+     }},
+    {"periodic box", [](int rank, int size) { return periodic_box(rank, size, 3, 2, 2, 2); }},
+    {"one element in a periodic direction",
+     [](int rank, int size) { return periodic_box(rank, size, 1, 4, 2, 2); }},
+};
+
+std::vector<Ids> ids_of_all_ranks(const Graph& graph, int size) {
+  std::vector<Ids> ids(size);
+  for (int r = 0; r < size; ++r) ids[r] = graph.ids(r, size);
+  return ids;
+}
+
+// ---- Values ------------------------------------------------------------------------------------
+
+enum class Data {
+  exact,  // whole numbers, or ±1/2, ±1, ±2 for multiply: no order of combining rounds
+  real    // with all bits in use: any other order gives other bits
+};
+
+// `what` is a point or an id; `call` tells repeated uses apart.
+template <class T>
+T value_at(Data data, Reduction op, int rank, std::int64_t what, int component, int call) {
+  const std::uint64_t h = mixed(mixed(mixed(what + 1) + 31 * rank + 1000003 * component) + call);
+  const bool multiply = op == Reduction::multiply;
+  if (data == Data::exact)
+    return static_cast<T>(multiply ? std::ldexp(h % 2 == 0 ? 1.0 : -1.0, int(h / 2 % 3) - 1)
+                                   : static_cast<double>(h % 41) - 20);
+  const double unit = static_cast<double>(h >> 11) * 0x1p-53;  // in [0, 1)
+  return static_cast<T>(multiply ? (h % 2 == 0 ? 0.5 + unit : -0.5 - unit) : 2 * unit - 1);
+}
+
+template <class T>
+T combined(Reduction op, T a, T b) {
+  switch (op) {
+    case Reduction::add:
+      return a + b;
+    case Reduction::multiply:
+      return a * b;
+    case Reduction::min:
+      return std::min(a, b);
+    default:
+      return std::max(a, b);
+  }
+}
+
+// What is documented: the points of a DOF on a rank in ascending order, then the ranks in ascending
+// order. An empty Fold is no value yet.
+template <class T>
+struct Fold {
+  bool empty = true;
+  T value = 0;
+
+  void add(Reduction op, T more) {
+    value = empty ? more : combined(op, value, more);
+    empty = false;
+  }
+};
+
+// The combined value of every id, by component, from all points of all ranks.
+template <class T>
+std::map<GlobalId, std::vector<T>> reference_of_points(const std::vector<Ids>& ids_of_rank,
+                                                       Data data, Reduction op, int components,
+                                                       int call) {
+  std::map<GlobalId, std::vector<Fold<T>>> total;
+  for (int rank = 0; rank < static_cast<int>(ids_of_rank.size()); ++rank) {
+    const Ids& ids = ids_of_rank[rank];
+    std::map<GlobalId, std::vector<Fold<T>>> on_rank;
+    for (int p = 0; p < static_cast<int>(ids.size()); ++p) {
+      auto& folds = on_rank[ids[p]];
+      folds.resize(components);
+      for (int c = 0; c < components; ++c)
+        folds[c].add(op, value_at<T>(data, op, rank, p, c, call));
+    }
+    for (const auto& [id, folds] : on_rank) {
+      auto& totals = total[id];
+      totals.resize(components);
+      for (int c = 0; c < components; ++c) totals[c].add(op, folds[c].value);
+    }
+  }
+  std::map<GlobalId, std::vector<T>> values;
+  for (const auto& [id, folds] : total)
+    for (const Fold<T>& fold : folds) values[id].push_back(fold.value);
+  return values;
+}
+
+template <class T>
+bool same_bits(T a, T b) {
+  return std::memcmp(&a, &b, sizeof(T)) == 0;
+}
+
+template <class T>
+DeviceField<T> points_field(const Ids& ids, Data data, Reduction op, int rank, int components,
+                            int call) {
+  const DeviceField<T> points("points", ids.size(), components);
+  const auto host = Kokkos::create_mirror_view(points);
+  for (int p = 0; p < static_cast<int>(ids.size()); ++p)
+    for (int c = 0; c < components; ++c) host(p, c) = value_at<T>(data, op, rank, p, c, call);
+  Kokkos::deep_copy(points, host);
+  return points;
+}
+
+// The first point whose value is not the reference's, bit by bit; empty if there is none.
+template <class T>
+std::string first_difference(const DeviceField<T>& points, const std::vector<Ids>& ids_of_rank,
+                             Data data, Reduction op, int rank, int call) {
+  const int components = static_cast<int>(points.extent(1));
+  const auto reference = reference_of_points<T>(ids_of_rank, data, op, components, call);
+  const auto host = Kokkos::create_mirror_view_and_copy(HostMemory(), points);
+  const Ids& ids = ids_of_rank[rank];
+  for (int p = 0; p < static_cast<int>(ids.size()); ++p)
+    for (int c = 0; c < components; ++c) {
+      const T expected =
+          ids[p] < 0 ? value_at<T>(data, op, rank, p, c, call) : reference.at(ids[p]).at(c);
+      if (same_bits<T>(host(p, c), expected)) continue;
+      std::ostringstream text;
+      text << std::hexfloat << "rank " << rank << ", point " << p << ", DOF " << ids[p]
+           << ", component " << c << ": " << host(p, c) << " instead of " << expected;
+      return text.str();
+    }
+  return {};
+}
+
+// gs_op once, and what is wrong with it.
+template <class T>
+std::string try_gs_op(GatherScatter& gs, const std::vector<Ids>& ids_of_rank, Data data,
+                      Reduction op, int components, int call = 0) {
+  const int rank = gs.communicator().rank();
+  const auto points = points_field<T>(ids_of_rank[rank], data, op, rank, components, call);
+  gs.gs_op(points, op);
+  return first_difference<T>(points, ids_of_rank, data, op, rank, call);
+}
+
+std::string test_name(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  return text;
+}
+
+// ---- Every strategy ----------------------------------------------------------------------------
+
+class GatherScatterBy : public testing::TestWithParam<std::tuple<Strategy, Reduction, int>> {
+ protected:
+  const Communicator m_comm{MPI_COMM_WORLD};
+  const int m_rank = m_comm.rank();
+  const Strategy& m_strategy = std::get<0>(GetParam());
+  const Reduction m_op = std::get<1>(GetParam());
+  const int m_components = std::get<2>(GetParam());
+
+  template <class T>
+  void expect_assembled_sum(const Graph& graph);
+};
+
+TEST_P(GatherScatterBy, IsExactOnNumbersThatDoNotRound) {
+  for (const Graph& graph : graphs) {
+    const std::vector<Ids> ids = ids_of_all_ranks(graph, m_comm.size());
+    GatherScatter gs(m_comm, ids[m_rank]);
+    gs.select(m_strategy);
+    EXPECT_EQ(try_gs_op<double>(gs, ids, Data::exact, m_op, m_components), "") << graph.name;
+    EXPECT_EQ(try_gs_op<float>(gs, ids, Data::exact, m_op, m_components), "") << graph.name;
+  }
+}
+
+TEST_P(GatherScatterBy, CombinesInRankOrderToTheLastBit) {
+  for (const Graph& graph : graphs) {
+    const std::vector<Ids> ids = ids_of_all_ranks(graph, m_comm.size());
+    GatherScatter gs(m_comm, ids[m_rank]);
+    gs.select(m_strategy);
+    EXPECT_EQ(try_gs_op<double>(gs, ids, Data::real, m_op, m_components), "") << graph.name;
+    EXPECT_EQ(try_gs_op<float>(gs, ids, Data::real, m_op, m_components), "") << graph.name;
+  }
+}
+
+TEST_P(GatherScatterBy, IsFreshAtEveryUse) {
+  const std::vector<Ids> ids = ids_of_all_ranks(graphs[1], m_comm.size());
+  GatherScatter gs(m_comm, ids[m_rank]);
+  gs.select(m_strategy);
+  for (int call = 0; call < 4; ++call) {
+    EXPECT_EQ(try_gs_op<double>(gs, ids, Data::real, m_op, m_components, call), "") << call;
+    // Others in between, whose exchanges lie beside it.
+    EXPECT_EQ(try_gs_op<float>(gs, ids, Data::real, m_op, m_components, call), "") << call;
+    EXPECT_EQ(try_gs_op<double>(gs, ids, Data::real, m_op, m_components + 1, call), "") << call;
+  }
+}
+
+// Start and finish on an assembled field that goes on beyond the shared DOFs.
+template <class T>
+void GatherScatterBy::expect_assembled_sum(const Graph& graph) {
+  constexpr int beyond = 13;
+  const std::vector<Ids> ids_of_rank = ids_of_all_ranks(graph, m_comm.size());
+  GatherScatter gs(m_comm, ids_of_rank[m_rank]);
+  gs.select(m_strategy);
+  const HaloPlan& plan = gs.plan();
+  const DeviceField<T> field("assembled", plan.n_shared() + beyond, m_components);
+  const auto host = Kokkos::create_mirror_view(field);
+
+  for (int call = 0; call < 2; ++call) {
+    for (int c = 0; c < m_components; ++c) {
+      for (LocalIndex s = 0; s < plan.n_shared(); ++s)
+        host(s, c) = value_at<T>(Data::real, m_op, m_rank, plan.ids[s], c, call);
+      for (int b = 0; b < beyond; ++b) host(plan.n_shared() + b, c) = T(-1);
+    }
+    Kokkos::deep_copy(field, host);
+
+    EventLog log;
+    gs.start(field, &log);
+    log.record("work");
+    const std::pair rest{plan.n_shared(), plan.n_shared() + beyond};
+    Kokkos::deep_copy(Kokkos::subview(field, rest, Kokkos::ALL), T(7));  // others' work meanwhile
+    gs.finish(field, m_op, &log);
+    EXPECT_EQ(log.events(),
+              (std::vector<std::string>{"exchange posted", "work", "exchange waited for"}));
+
+    Kokkos::deep_copy(host, field);
+    for (int c = 0; c < m_components; ++c) {
+      for (LocalIndex s = 0; s < plan.n_shared(); ++s) {
+        Fold<T> expected;
+        for (int r = 0; r < m_comm.size(); ++r)
+          if (std::count(ids_of_rank[r].begin(), ids_of_rank[r].end(), plan.ids[s]) > 0)
+            expected.add(m_op, value_at<T>(Data::real, m_op, r, plan.ids[s], c, call));
+        EXPECT_TRUE(same_bits<T>(host(s, c), expected.value))
+            << graph.name << ", DOF " << plan.ids[s] << ": " << host(s, c) << " instead of "
+            << expected.value;
+      }
+      for (int b = 0; b < beyond; ++b) EXPECT_EQ(host(plan.n_shared() + b, c), T(7));
+    }
+  }
+}
+
+TEST_P(GatherScatterBy, CombinesAssembledFieldsInTwoPhases) {
+  for (const Graph& graph : graphs) {
+    expect_assembled_sum<double>(graph);
+    expect_assembled_sum<float>(graph);
+  }
+}
+
+TEST_P(GatherScatterBy, SpreadsANaNToEveryCopy) {
+  // One id twice on every rank, NaN at one of its points on the last rank.
+  const Ids ids{5, 1000 + m_rank, 5};
+  GatherScatter gs(m_comm, ids);
+  gs.select(m_strategy);
+  const DeviceField<double> points("points", ids.size(), m_components);
+  const auto host = Kokkos::create_mirror_view(points);
+  Kokkos::deep_copy(host, 2.0);
+  if (m_rank == m_comm.size() - 1) host(2, 0) = std::numeric_limits<double>::quiet_NaN();
+  Kokkos::deep_copy(points, host);
+  gs.gs_op(points, m_op);
+  Kokkos::deep_copy(host, points);
+  EXPECT_TRUE(std::isnan(host(0, 0)));
+  EXPECT_TRUE(std::isnan(host(2, 0)));
+  EXPECT_EQ(host(1, 0), 2);
+  for (int c = 1; c < m_components; ++c) EXPECT_FALSE(std::isnan(host(0, c)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Strategies, GatherScatterBy,
+                         testing::Combine(testing::ValuesIn(all_strategies().begin(),
+                                                            all_strategies().end()),
+                                          testing::ValuesIn(all_reductions), testing::Values(1, 3)),
+                         [](const auto& test) {
+                           return test_name(std::get<0>(test.param).name + "_" +
+                                            name(std::get<1>(test.param)) + "_" +
+                                            std::to_string(std::get<2>(test.param)));
+                         });
+
+// ---- Independent of the operation --------------------------------------------------------------
+
+class GatherScatterTest : public testing::Test {
+ protected:
+  const Communicator m_comm{MPI_COMM_WORLD};
+  const int m_rank = m_comm.rank();
+};
+
+TEST_F(GatherScatterTest, OfOnesIsTheMultiplicity) {
+  struct Box {
+    int nx, ny, nz, N;
+  };
+  for (const auto& [nx, ny, nz, N] :
+       {Box{4, 3, 2, 2}, Box{2, 2, 2, 1}, Box{1, 3, 1, 3}, Box{1, 1, 1, 1}, Box{1, 1, 1, 4}}) {
+    const Ids ids = periodic_box(m_rank, m_comm.size(), nx, ny, nz, N);
+    GatherScatter gs(m_comm, ids);
+    for (const Strategy& strategy : all_strategies()) {
+      gs.select(strategy);
+      const DeviceField<double> points("ones", ids.size(), 1);
+      Kokkos::deep_copy(points, 1.0);
+      gs.gs_op(points, Reduction::add);
+      const auto host = Kokkos::create_mirror_view_and_copy(HostMemory(), points);
+      // 2 to the power of how many faces of the element the point is on, in a periodic box.
+      for (std::size_t p = 0; p < ids.size(); ++p) {
+        const int q = static_cast<int>(p) % ((N + 1) * (N + 1) * (N + 1));
+        const int i = q % (N + 1), j = q / (N + 1) % (N + 1), k = q / ((N + 1) * (N + 1));
+        const int faces = (i % N == 0) + (j % N == 0) + (k % N == 0);
+        EXPECT_EQ(host(p, 0), std::ldexp(1.0, faces)) << strategy.name << ", node " << q;
+      }
+    }
+  }
+}
+
+TEST_F(GatherScatterTest, StrategiesAndCopiesAgreeBitwise) {
+  const Graph& graph = graphs[0];
+  const Ids ids = graph.ids(m_rank, m_comm.size());
+  GatherScatter gs(m_comm, ids);
+  for (const Reduction op : all_reductions) {
+    std::vector<double> first;
+    for (const Strategy& strategy : all_strategies()) {
+      gs.select(strategy);
+      const auto points = points_field<double>(ids, Data::real, op, m_rank, 1, 0);
+      gs.gs_op(points, op);
+      const auto host = Kokkos::create_mirror_view_and_copy(HostMemory(), points);
+      const std::vector<double> result(host.data(), host.data() + ids.size());
+      if (first.empty()) first = result;
+      EXPECT_EQ(std::memcmp(result.data(), first.data(), 8 * ids.size()), 0) << strategy.name;
+    }
+
+    // Every rank sees every rank's result; all points of one id must have the same bits.
+    const int count = static_cast<int>(ids.size());
+    std::vector<double> values(std::size_t(count) * m_comm.size());
+    Ids all(values.size());
+    MPI_Allgather(first.data(), count, MPI_DOUBLE, values.data(), count, MPI_DOUBLE, m_comm.get());
+    MPI_Allgather(ids.data(), count, MPI_INT64_T, all.data(), count, MPI_INT64_T, m_comm.get());
+    std::map<GlobalId, double> of_id;
+    for (std::size_t p = 0; p < all.size(); ++p) {
+      const double value = of_id.try_emplace(all[p], values[p]).first->second;
+      EXPECT_TRUE(same_bits(value, values[p])) << "DOF " << all[p];
+    }
+  }
+}
+
+TEST_F(GatherScatterTest, HasARowForEveryDofOfSeveralPointsOrRanks) {
+  for (const Graph& graph : graphs) {
+    const std::vector<Ids> ids_of_rank = ids_of_all_ranks(graph, m_comm.size());
+    std::map<GlobalId, std::pair<int, std::set<int>>> points_and_ranks;  // all points; ranks
+    std::map<GlobalId, int> points_here;
+    for (int r = 0; r < m_comm.size(); ++r)
+      for (const GlobalId id : ids_of_rank[r]) points_and_ranks[id].second.insert(r);
+    for (const GlobalId id : ids_of_rank[m_rank]) ++points_here[id];
+    LocalIndex rows = 0, shared = 0, joined = 0;
+    for (const auto& [id, points] : points_here) {
+      if (id < 0) continue;
+      const bool several_ranks = points_and_ranks[id].second.size() > 1;
+      if (several_ranks) ++shared;
+      if (several_ranks || points > 1) ++rows, joined += points;
+    }
+    const GatherScatter gs(m_comm, ids_of_rank[m_rank]);
+    EXPECT_EQ(gs.plan().n_shared(), shared) << graph.name;
+    EXPECT_EQ(gs.n_rows(), rows) << graph.name;
+    EXPECT_EQ(gs.assembly().n_joined_points(), joined) << graph.name;
+    EXPECT_EQ(gs.assembly().n_points(), static_cast<LocalIndex>(ids_of_rank[m_rank].size()));
+  }
+}
+
+// An exchange that counts what is asked of it, to see which one is in use.
+struct Calls {
+  int made = 0, started = 0, finished = 0;
+};
+Calls calls;
+
+class Counting final : public Exchange {
+ public:
+  explicit Counting(std::unique_ptr<Exchange> inner) : m_inner(std::move(inner)) { ++calls.made; }
+  void start() override {
+    ++calls.started;
+    m_inner->start();
+  }
+  void finish() override {
+    ++calls.finished;
+    m_inner->finish();
+  }
+
+ private:
+  std::unique_ptr<Exchange> m_inner;
+};
+
+TEST_F(GatherScatterTest, UsesTheSelectedStrategy) {
+  Strategy counting = all_strategies().front();
+  counting.name = "counting";
+  counting.make = [](const Communicator& comm, const HaloPlan& plan,
+                     const MessageBuffers& buffers) -> std::unique_ptr<Exchange> {
+    return std::make_unique<Counting>(all_strategies().front().make(comm, plan, buffers));
+  };
+  calls = {};
+
+  const std::vector<Ids> ids = ids_of_all_ranks(graphs[0], m_comm.size());
+  GatherScatter gs(m_comm, ids[m_rank]);
+  const auto use = [&] {
+    EXPECT_EQ(try_gs_op<double>(gs, ids, Data::real, Reduction::add, 1), "") << gs.strategy().name;
+  };
+  EXPECT_EQ(gs.strategy().name, all_strategies().front().name);
+  use();
+  EXPECT_EQ(calls.made, 0);
+
+  gs.select(counting);
+  EXPECT_EQ(gs.strategy().name, "counting");
+  use();
+  use();
+  EXPECT_EQ(calls.made, 1);
+  EXPECT_EQ(calls.started, 2);
+  EXPECT_EQ(calls.finished, 2);
+
+  gs.select(all_strategies().back());
+  EXPECT_EQ(gs.strategy().name, all_strategies().back().name);
+  use();
+  EXPECT_EQ(calls.started, 2);
+
+  gs.select(counting);
+  use();
+  EXPECT_EQ(calls.made, 2);
+  EXPECT_EQ(calls.started, 3);
+}
+
+TEST_F(GatherScatterTest, TakesANumberingMadeByTheCaller) {
+  // Every DOF on two points of the rank; all but the last of them shared with the other ranks, and
+  // given to the plan in falling order of the ids.
+  const std::vector<Ids> ids_of_rank = [&] {
+    std::vector<Ids> ids(m_comm.size());
+    for (int r = 0; r < m_comm.size(); ++r) ids[r] = {3, 8, 5, 1000 + r, 5, 3, 8, 1000 + r};
+    return ids;
+  }();
+  const Ids& ids = ids_of_rank[m_rank];
+  const Ids candidates{8, 5, 3, 1000 + m_rank};
+  HaloPlan plan = make_halo_plan(m_comm, candidates);
+  std::map<GlobalId, LocalIndex> row_of_id;
+  for (LocalIndex s = 0; s < plan.n_shared(); ++s) row_of_id[plan.ids[s]] = s;
+  for (const GlobalId id : candidates)
+    row_of_id.try_emplace(id, static_cast<LocalIndex>(row_of_id.size()));
+  std::vector<LocalIndex> point_rows;
+  for (const GlobalId id : ids) point_rows.push_back(row_of_id.at(id));
+
+  GatherScatter gs(m_comm, std::move(plan), Assembly(4, point_rows));
+  EXPECT_EQ(gs.n_rows(), 4);
+  for (const Reduction op : all_reductions)
+    EXPECT_EQ(try_gs_op<double>(gs, ids_of_rank, Data::real, op, 2), "");
+}
+
+TEST_F(GatherScatterTest, OfOneRankNeedsNoOther) {
+  // Ranks use gather-scatters of their own at different times: no call may wait for the others.
+  const Communicator alone(MPI_COMM_SELF);
+  if (m_rank != 0) return;
+  const std::vector<Ids> ids{{4, 1, 4, -3, 1, 1, 9}};
+  GatherScatter gs(alone, ids[0]);
+  for (const Strategy& strategy : all_strategies()) {
+    gs.select(strategy);
+    EXPECT_EQ(try_gs_op<double>(gs, ids, Data::real, Reduction::add, 1), "") << strategy.name;
+  }
+}
+
+}  // namespace
+}  // namespace nekbone_k

@@ -1,0 +1,183 @@
+#include "operators/geometric_factors.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "support/reference_operator.hpp"
+
+namespace nekbone_k {
+namespace {
+
+constexpr std::array deformations{Deformation::none, Deformation::sine, Deformation::kershaw};
+
+// Six elements in the first direction, two in the others: the kinks of the Kershaw map then lie
+// between elements.
+MeshSpec make_spec(Deformation deformation, double epsilon = 0.3) {
+  MeshSpec spec;
+  spec.elements = {6, 2, 2};
+  spec.extent = {2, 1, 1.5};
+  spec.periodic = {false, false, false};
+  spec.deformation = deformation;
+  spec.epsilon = epsilon;
+  return spec;
+}
+
+struct Factors {
+  Factors(const MeshSpec& spec, int order)
+      : mesh(spec, order, comm.size(), comm.rank()), space(comm, mesh), geometry(space) {}
+
+  // Values of g(reader, position, i, j, k) at the rank's nodes, in the order of assembled_points().
+  template <class G>
+  std::vector<double> at_nodes(const G& g) const {
+    const FactorReader reader(geometry, space.layout());
+    const int nq = mesh.nq(), points = nq * nq * nq;
+    DeviceVector<double> values("values", std::size_t(mesh.n_elements()) * points);
+    Kokkos::parallel_for(
+        Kokkos::RangePolicy<ExecutionSpace>(0, static_cast<LocalIndex>(values.extent(0))),
+        KOKKOS_LAMBDA(const LocalIndex at) {
+          const LocalIndex q = at % points;
+          values(at) = g(reader, at / points, q % nq, q / nq % nq, q / (nq * nq));
+        });
+    return to_host(values);
+  }
+  std::vector<double> factor(int c) const {
+    return at_nodes(KOKKOS_LAMBDA(const FactorReader& reader, LocalIndex e, int i, int j, int k) {
+      return reader.factor(e, c, i, j, k);
+    });
+  }
+  std::vector<double> mass() const {
+    return at_nodes(KOKKOS_LAMBDA(const FactorReader& reader, LocalIndex e, int i, int j, int k) {
+      return reader.mass(e, i, j, k);
+    });
+  }
+  double volume() const {
+    double sum = 0;
+    for (const double m : mass()) sum += m;
+    return comm.sum(sum);
+  }
+
+  Communicator comm{MPI_COMM_WORLD};
+  BoxMesh mesh;
+  AssembledSpace space;
+  GeometricFactors geometry;
+};
+
+class GeometricFactorsOrder : public testing::TestWithParam<int> {};
+
+// An entry may cancel to nearly nothing, so each is measured against the largest of its point.
+TEST_P(GeometricFactorsOrder, EqualThePlainLoops) {
+  for (const Deformation deformation : deformations) {
+    const MeshSpec spec = make_spec(deformation);
+    const Factors factors(spec, GetParam());
+    const ReferenceOperator reference(spec, GetParam(), 0);
+    const auto points = assembled_points(factors.space, reference.mesh());
+    double worst = 0;
+    for (int c = 0; c < 6; ++c) {
+      const std::vector<double> found = factors.factor(c);
+      for (std::size_t at = 0; at < points.size(); ++at) {
+        const auto& p = points[at];
+        const auto [i, j, k] = p.node;
+        const auto& g = reference.metric(reference.mesh().element_number(p.element), i, j, k).g;
+        const double scale = std::max({g[0], g[3], g[5]});
+        worst = std::max(worst, std::abs(found[at] - g[c]) / std::abs(scale));
+      }
+    }
+    EXPECT_LE(worst, 1e-12) << "deformation " << static_cast<int>(deformation);
+  }
+}
+
+TEST_P(GeometricFactorsOrder, DerivativeAndWeightsAreTheBasis) {
+  const Factors factors(make_spec(Deformation::none), GetParam());
+  const ReferenceMesh reference(factors.mesh.spec(), GetParam());
+  const auto derivative = to_host(factors.geometry.derivative);
+  const auto inverse = to_host(factors.geometry.inverse_weight_squared);
+  for (int i = 0; i < reference.nq(); ++i) {
+    const double w = reference.weights()[i];
+    EXPECT_NEAR(inverse[i] * w * w, 1, 1e-14);
+    for (int j = 0; j < reference.nq(); ++j)
+      EXPECT_NEAR(derivative[i * reference.nq() + j], reference.derivative(i, j),
+                  1e-14 * GetParam() * (GetParam() + 1));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Orders, GeometricFactorsOrder, testing::Values(1, 2, 3, 4, 7, 10, 15, 17),
+                         [](const auto& instance) { return "N" + std::to_string(instance.param); });
+
+// The mass is derived as det G / w², where an ill-conditioned G cancels: on this mesh w J is still
+// good to 1e-11, a few hundred times better than what spectral convergence is asked to reach.
+TEST(GeometricFactors, MassIsAccurateOnAStronglyDeformedMesh) {
+  for (const int order : {2, 5, 8, 12}) {
+    const MeshSpec spec = make_spec(Deformation::kershaw, 0.3);
+    const Factors factors(spec, order);
+    const ReferenceOperator reference(spec, order, 0);
+    const auto points = assembled_points(factors.space, reference.mesh());
+    const std::vector<double> mass = factors.mass();
+    double worst = 0;
+    for (std::size_t at = 0; at < points.size(); ++at) {
+      const auto& p = points[at];
+      const auto [i, j, k] = p.node;
+      const double expected =
+          reference.metric(reference.mesh().element_number(p.element), i, j, k).mass;
+      worst = std::max(worst, std::abs(mass[at] / expected - 1));
+    }
+    EXPECT_LE(worst, 1e-11) << "order " << order;
+  }
+}
+
+TEST(GeometricFactors, MassOfTheUndeformedBoxIsItsVolume) {
+  for (const int order : {1, 2, 3, 7})
+    EXPECT_NEAR(Factors(make_spec(Deformation::none), order).volume(), 3, 1e-13);
+}
+
+// In an element the Kershaw map has degree 5 in the first fraction and its Jacobian degree 10,
+// which order 6 integrates exactly.
+TEST(GeometricFactors, MassOfTheKershawBoxIsItsVolume) {
+  EXPECT_NEAR(Factors(make_spec(Deformation::kershaw), 6).volume(), 3, 1e-12);
+}
+
+TEST(GeometricFactors, MassOfTheSineBoxConvergesToItsVolume) {
+  double before = std::numeric_limits<double>::max();
+  for (const int order : {3, 6, 9, 12}) {
+    const double error = std::abs(Factors(make_spec(Deformation::sine), order).volume() - 3);
+    EXPECT_LT(error, 0.1 * before) << "order " << order;
+    before = error;
+  }
+  EXPECT_LT(before, 1e-10);
+}
+
+TEST(GeometricFactors, LanesOfEmptyElementsAreZero) {
+  const Factors factors(make_spec(Deformation::sine), 3);
+  const std::vector<double> stored = to_host(factors.geometry.factors);
+  const ElementLayout& layout = factors.space.layout();
+  const int items = ElementLayout::n_factors * layout.points();
+  for (LocalIndex e = layout.n_elements; e < layout.n_blocks() * ElementLayout::lanes; ++e)
+    for (int item = 0; item < items; ++item)
+      ASSERT_EQ(stored[ElementLayout::offset(e / ElementLayout::lanes, item, items) +
+                       e % ElementLayout::lanes],
+                0);
+}
+
+// Beyond epsilon 0.86 the sine map folds over: those ranks say so whose elements do.
+TEST(GeometricFactors, NoticesElementsTurnedInsideOut) {
+  for (const double epsilon : {0.3, 3.0}) {
+    const MeshSpec spec = make_spec(Deformation::sine, epsilon);
+    const Factors factors(spec, 5);
+    const ReferenceOperator reference(spec, 5, 0);
+    bool positive = true;
+    for (const auto& p : assembled_points(factors.space, reference.mesh())) {
+      const auto [i, j, k] = p.node;
+      const int e = reference.mesh().element_number(p.element);
+      positive &= reference.metric(e, i, j, k).jacobian > 0;
+    }
+    EXPECT_EQ(factors.geometry.positive, positive);
+    EXPECT_EQ(factors.comm.all(factors.geometry.positive), epsilon < 0.86);
+  }
+}
+
+}  // namespace
+}  // namespace nekbone_k

@@ -1,0 +1,130 @@
+#include "mesh/partition.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "core/errors.hpp"
+
+namespace nekbone_k {
+namespace {
+
+std::vector<ElementBox> all_boxes(const ElementBox& whole, int ranks) {
+  std::vector<ElementBox> boxes;
+  for (int rank = 0; rank < ranks; ++rank) boxes.push_back(partition_box(whole, ranks, rank));
+  return boxes;
+}
+
+// Paints every element with its rank: each must be painted once, and every rank must paint one.
+void expect_tiling(const ElementBox& whole, int ranks) {
+  SCOPED_TRACE(testing::Message() << whole.length(0) << " x " << whole.length(1) << " x "
+                                  << whole.length(2) << " on " << ranks);
+  std::vector<int> painted(whole.volume(), 0);
+  for (const ElementBox& box : all_boxes(whole, ranks)) {
+    for (int d = 0; d < 3; ++d) {
+      ASSERT_LT(box.begin[d], box.end[d]);
+      ASSERT_LE(whole.begin[d], box.begin[d]);
+      ASSERT_LE(box.end[d], whole.end[d]);
+    }
+    for (int z = box.begin[2]; z < box.end[2]; ++z)
+      for (int y = box.begin[1]; y < box.end[1]; ++y)
+        for (int x = box.begin[0]; x < box.end[0]; ++x) {
+          const std::int64_t layer = z - whole.begin[2];
+          const std::int64_t line = layer * whole.length(1) + y - whole.begin[1];
+          ++painted[line * whole.length(0) + x - whole.begin[0]];
+        }
+  }
+  EXPECT_EQ(std::count(painted.begin(), painted.end(), 1), whole.volume());
+}
+
+struct Load {
+  std::int64_t least = std::numeric_limits<std::int64_t>::max(), most = 0;
+};
+
+Load load(const ElementBox& whole, int ranks) {
+  Load load;
+  for (const ElementBox& box : all_boxes(whole, ranks)) {
+    load.least = std::min(load.least, box.volume());
+    load.most = std::max(load.most, box.volume());
+  }
+  return load;
+}
+
+TEST(Partition, TilesEverySmallBoxOnEveryNumberOfRanks) {
+  for (int nz = 1; nz <= 4; ++nz)
+    for (int ny = 1; ny <= 4; ++ny)
+      for (int nx = 1; nx <= 4; ++nx)
+        for (int ranks = 1; ranks <= nx * ny * nz; ++ranks)
+          expect_tiling({{0, 0, 0}, {nx, ny, nz}}, ranks);
+}
+
+TEST(Partition, TilesRandomLargerBoxes) {
+  std::mt19937 random(20260);
+  const auto draw = [&](int low, int high) {
+    return std::uniform_int_distribution<int>(low, high)(random);
+  };
+  for (int trial = 0; trial < 200; ++trial) {
+    // Boxes that do not begin at the origin too: the recursion itself cuts such.
+    ElementBox whole{{draw(0, 5), draw(0, 5), draw(0, 5)}, {}};
+    for (int d = 0; d < 3; ++d) whole.end[d] = whole.begin[d] + draw(1, 24);
+    expect_tiling(whole, draw(1, static_cast<int>(std::min<std::int64_t>(whole.volume(), 150))));
+  }
+}
+
+TEST(Partition, GivesOneRankEverything) {
+  const ElementBox whole{{0, 0, 0}, {5, 3, 2}};
+  EXPECT_EQ(partition_box(whole, 1, 0), whole);
+}
+
+TEST(Partition, HalvesAndCubesTheCube) {
+  const ElementBox cube{{0, 0, 0}, {64, 64, 64}};
+  const auto expect_lengths = [&](int ranks, std::vector<int> lengths) {
+    for (const ElementBox& box : all_boxes(cube, ranks)) {
+      std::vector<int> found{box.length(0), box.length(1), box.length(2)};
+      std::sort(found.begin(), found.end());
+      EXPECT_EQ(found, lengths) << ranks << " ranks";
+    }
+  };
+  expect_lengths(2, {32, 64, 64});
+  expect_lengths(4, {32, 32, 64});
+  expect_lengths(8, {32, 32, 32});
+  expect_lengths(64, {16, 16, 16});
+}
+
+TEST(Partition, CutsAcrossTheLongestDirection) {
+  for (int d = 0; d < 3; ++d) {
+    ElementBox bar{{0, 0, 0}, {4, 4, 4}};
+    bar.end[d] = 32;
+    for (const ElementBox& box : all_boxes(bar, 8))
+      for (int e = 0; e < 3; ++e) EXPECT_EQ(box.length(e), 4);
+  }
+}
+
+TEST(Partition, BalancesWhatDoesNotDivide) {
+  EXPECT_LE(load({{0, 0, 0}, {64, 64, 64}}, 3).most, 22 * 64 * 64);
+  EXPECT_LE(load({{0, 0, 0}, {64, 64, 64}}, 7).most, 38912);  // 4 % above 64^3 / 7
+  const Load line = load({{0, 0, 0}, {10, 1, 1}}, 4);
+  EXPECT_EQ(line.least, 2);
+  EXPECT_EQ(line.most, 3);
+}
+
+TEST(Partition, GivesEachOfAsManyRanksAsElementsOne) {
+  for (const auto& lengths : {std::array{7, 1, 1}, std::array{1, 7, 1}, std::array{1, 1, 7},
+                              std::array{5, 3, 2}, std::array{1, 1, 1}}) {
+    const ElementBox whole{{0, 0, 0}, lengths};
+    const Load one = load(whole, static_cast<int>(whole.volume()));
+    EXPECT_EQ(one.least, 1);
+    EXPECT_EQ(one.most, 1);
+  }
+}
+
+TEST(Partition, RefusesMoreRanksThanElements) {
+  EXPECT_THROW(partition_box({{0, 0, 0}, {7, 1, 1}}, 8, 0), InternalError);
+  EXPECT_THROW(partition_box({{0, 0, 0}, {2, 3, 4}}, 25, 24), InternalError);
+}
+
+}  // namespace
+}  // namespace nekbone_k
