@@ -119,18 +119,18 @@ void dry_run(const Communicator& comm, const Case& input) {
     const double full = comm.max(memory.with_operator * layout.node_ranks);
     const bool fits = full <= budget.available;
     print(comm, progress,
-          fmt::format(
-              "Would tune order {}: {} DOFs, {:.0f} to {:.0f} elements a rank, {:.1f} GiB a "
-              "node\n  ({} strategies, overlapped ones under {})\n",
-              order, mesh.total_dofs(), elements.min, elements.max, (fits ? full : plain) / gib,
-              input.strategies.size(), fits ? "the real Ax" : "on-rank gather-scatter"));
+          fmt::format("\nWould tune order {}: {} DOFs, {:.0f} to {:.0f} elements a rank\n"
+                      "  {} strategies, overlapped ones under {}; {:.1f} GiB a node\n",
+                      order, mesh.total_dofs(), elements.min, elements.max, input.strategies.size(),
+                      fits ? "the real Ax" : "the on-rank gather-scatter",
+                      (fits ? full : plain) / gib));
   }
   print(comm, progress,
-        fmt::format(
-            "Would solve {} at order {} by CG: {} iterations{}, {:.1f} GiB a node of {:.1f} "
-            "GiB available\n",
-            name(input.problem), input.solver_order, input.iterations,
-            input.tolerance > 0 ? " at most" : "", budget.solve / gib, budget.available / gib));
+        fmt::format("\nWould solve {} at order {} by CG, {} iterations{}\n"
+                    "  {:.1f} GiB a node, of {:.1f} GiB that can be had\n",
+                    name(input.problem), input.solver_order, input.iterations,
+                    input.tolerance > 0 ? " at most" : "", budget.solve / gib,
+                    budget.available / gib));
   require_memory(tuned, budget, layout);
 }
 
