@@ -30,17 +30,19 @@ struct CgTiming {
 
 template <class Ops>
 CgTiming time_cg(const Bench& bench, const CgCase& c, const Ops& ops) {
-  CgTiming result{.traffic = ops.traffic()};
+  CgTiming result;
+  result.traffic = ops.traffic();
   const int iterations = bench.options().quick ? 2 : iterations_a_sample;
-  result.timing = bench.measure_samples([&](int) {
+  const auto sample = [&](int) {
     Kokkos::deep_copy(c.vectors.r, c.b);
     Kokkos::fence("nekbone_k: right-hand side copied");
     const CgResult cg =
         conjugate_gradients(bench.comm(), c.a, ops, c.vectors, {.iterations = iterations});
     result.broke_down = result.broke_down || cg.broke_down;
     return cg.seconds / iterations;
-  });
-  result.timing.operations = result.timing.samples * iterations;
+  };
+  result.timing = bench.measure({sample}).front();
+  result.timing.repetitions *= iterations;
   return result;
 }
 

@@ -61,15 +61,18 @@ void exchange(benchmark::State& state, const Bench& bench, const GsCase& c,
   HaloExchange<double> halo(bench.comm(), gs.device_plan(), strategy);
   const DeviceField<double> field = as_field(c.vector);
   const auto work = [&] { c.space.gather_rows(c.vector, gs.plan().n_shared(), gs.n_rows()); };
-  const Timing timing = bench.measure([&] {
+  std::vector<Bench::Sample> samples{bench.sample_of([&] {
     halo.start(field);
     if (strategy.overlapped) work();
     halo.finish(field, Reduction::add);
-  });
-  Bench::report(state, timing);
+  })};
+  if (strategy.overlapped) samples.push_back(bench.sample_of(work));
+  const std::vector<Timing> timings = bench.measure(samples);
+  Bench::report(state, timings.front());
   if (strategy.overlapped) {
-    const double alone = bench.measure(work).seconds.median;
-    state.counters["added_us"] = (timing.seconds.median - alone) * 1e6;
+    std::vector<double> added = timings.front().samples;
+    for (std::size_t s = 0; s < added.size(); ++s) added[s] -= timings.back().samples[s];
+    state.counters["added_s"] = median(added);
   }
   const double bytes = double{sizeof(double)} * gs.plan().n_slots();
   state.counters["message_B"] = bench.comm().max(bytes);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "core/communicator.hpp"
 #include "gs/statistics.hpp"
@@ -23,11 +24,11 @@ struct BenchOptions {
   Strategy strategy = all_strategies().front();  ///< exchange inside operator, CG and gs_op
 };
 
-/// What measuring one operation gave: seconds of the slowest rank.
+/// What measuring one operation gave, in seconds of the slowest rank.
 struct Timing {
-  Summary seconds;              ///< median over the samples, 95 % bootstrap interval
-  std::int64_t samples = 0;     ///< how many there were
-  std::int64_t operations = 0;  ///< operations timed in all of them
+  std::vector<double> samples;   ///< seconds of one operation, each the mean over a sample
+  Summary seconds;               ///< their median and its 95 % bootstrap interval
+  std::int64_t repetitions = 0;  ///< operations timed in all samples
 };
 
 /// Adds benchmarks to Google Benchmark and times them alike on every rank.
@@ -48,14 +49,21 @@ class Bench {
   /// same. Same calls in the same order on every rank.
   void add(const std::string& name, std::function<void(benchmark::State&)> body) const;
 
-  /// Times `operation` after a warm-up. A sample is as many operations in a row as last 200 µs; the
-  /// samples fill options().seconds, at least five. Each begins with a barrier and ends with a
-  /// fence, and counts as long as on the slowest rank. Collective.
-  Timing measure(const std::function<void()>& operation) const;
+  /// Does about n operations and returns this rank's seconds for one.
+  using Sample = std::function<double(int n)>;
 
-  /// The same for what times itself: `sample(n)` does about n operations and returns this rank's
-  /// seconds for one.
-  Timing measure_samples(const std::function<double(int)>& sample) const;
+  /// A sample that begins with a barrier and ends with a fence. Its calls are collective.
+  Sample sample_of(std::function<void()> operation) const;
+
+  /// Times each of `samples` in interleaved rounds after a warm-up, so that what disturbs one
+  /// disturbs all. A sample repeats its operation until it lasts 200 µs; the rounds fill
+  /// options().seconds, at least five. Collective, with the same result on every rank.
+  std::vector<Timing> measure(const std::vector<Sample>& samples) const;
+
+  /// The same for one operation.
+  Timing measure(const std::function<void()>& operation) const {
+    return measure(std::vector{sample_of(operation)}).front();
+  }
 
   /// Reports the median as the benchmark's time of one operation.
   static void report(benchmark::State& state, const Timing& timing);

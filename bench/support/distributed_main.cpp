@@ -41,7 +41,7 @@ void parse(CLI::App& app, CommandLine& line, int argc, char** argv) {
   std::string strategy = options.strategy.name;
   app.add_flag("--quick", options.quick, "Tiny meshes, one sample: only show that all runs");
   app.add_option("--seconds", options.seconds, "Time to spend on each benchmark")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1e-3, 1e4));
   app.add_option("--points", options.points, "Local points a rank of the large meshes")
       ->check(CLI::PositiveNumber);
   app.add_option("--cache-points", options.cache_points, "Local points a rank of the small meshes")
@@ -63,10 +63,9 @@ void parse(CLI::App& app, CommandLine& line, int argc, char** argv) {
       throw InputError("unknown argument " + text + "; see --help");
 }
 
-/// Hands its arguments to Google Benchmark. What comes last wins, also over the environment.
-void initialize(const Communicator& comm, const std::string& program,
-                std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), program);
+/// Hands its arguments to Google Benchmark, which keeps a pointer to the first, the program's name.
+/// What comes last wins, also over the environment.
+void initialize(const Communicator& comm, std::vector<std::string>& arguments) {
   arguments.emplace_back("--benchmark_enable_random_interleaving=false");  // differs between ranks
   if (!comm.is_root()) arguments.emplace_back("--benchmark_out=");         // rank 0 writes it
   std::vector<char*> argv;
@@ -86,7 +85,9 @@ int run_command(const Communicator& comm, int argc, char** argv) {
     if (comm.is_root()) app.exit(error);
     return static_cast<int>(ExitCode::pass);
   }
-  initialize(comm, std::filesystem::path(argv[0]).filename(), line.for_google_benchmark);
+  std::vector<std::string>& arguments = line.for_google_benchmark;
+  arguments.insert(arguments.begin(), std::filesystem::path(argv[0]).filename());
+  initialize(comm, arguments);
   const Bench bench(comm, line.options);
   add_context(bench);
   register_benchmarks(bench);

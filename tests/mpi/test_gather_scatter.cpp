@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
+#include <memory>
 #include <numeric>
 #include <set>
 #include <sstream>
@@ -15,6 +17,10 @@
 #include <vector>
 
 namespace nekbone_k {
+
+// Outside the unnamed namespace, where GoogleTest finds it.
+static void PrintTo(const Strategy& strategy, std::ostream* out) { *out << strategy.name; }
+
 namespace {
 
 using Ids = std::vector<GlobalId>;
@@ -229,42 +235,68 @@ std::string test_name(std::string text) {
 
 // ---- Every strategy ----------------------------------------------------------------------------
 
+// A graph with its gather-scatter.
+struct Case {
+  Case(const Communicator& comm, const Graph& graph)
+      : name(graph.name),
+        ids_of_rank(ids_of_all_ranks(graph, comm.size())),
+        gs(comm, ids_of_rank[comm.rank()]) {}
+
+  std::string name;
+  std::vector<Ids> ids_of_rank;
+  GatherScatter gs;
+};
+
 class GatherScatterBy : public testing::TestWithParam<std::tuple<Strategy, Reduction, int>> {
  protected:
-  const Communicator m_comm{MPI_COMM_WORLD};
+  // Made once: the tests differ in the strategy only.
+  static void SetUpTestSuite() {
+    s_comm = std::make_unique<Communicator>(MPI_COMM_WORLD);
+    for (const Graph& graph : graphs) s_cases.push_back(std::make_unique<Case>(*s_comm, graph));
+  }
+  static void TearDownTestSuite() {
+    s_cases.clear();
+    s_comm.reset();
+  }
+  GatherScatterBy() {
+    for (const auto& c : s_cases) c->gs.select(m_strategy);
+  }
+
+  static std::unique_ptr<Communicator> s_comm;
+  static std::vector<std::unique_ptr<Case>> s_cases;
+
+  const Communicator& m_comm = *s_comm;
   const int m_rank = m_comm.rank();
   const Strategy& m_strategy = std::get<0>(GetParam());
   const Reduction m_op = std::get<1>(GetParam());
   const int m_components = std::get<2>(GetParam());
 
   template <class T>
-  void expect_assembled_sum(const Graph& graph);
+  void expect_assembled_sum(Case& tested);
 };
 
+std::unique_ptr<Communicator> GatherScatterBy::s_comm;
+std::vector<std::unique_ptr<Case>> GatherScatterBy::s_cases;
+
 TEST_P(GatherScatterBy, IsExactOnNumbersThatDoNotRound) {
-  for (const Graph& graph : graphs) {
-    const std::vector<Ids> ids = ids_of_all_ranks(graph, m_comm.size());
-    GatherScatter gs(m_comm, ids[m_rank]);
-    gs.select(m_strategy);
-    EXPECT_EQ(try_gs_op<double>(gs, ids, Data::exact, m_op, m_components), "") << graph.name;
-    EXPECT_EQ(try_gs_op<float>(gs, ids, Data::exact, m_op, m_components), "") << graph.name;
+  for (const auto& c : s_cases) {
+    const auto& ids = c->ids_of_rank;
+    EXPECT_EQ(try_gs_op<double>(c->gs, ids, Data::exact, m_op, m_components), "") << c->name;
+    EXPECT_EQ(try_gs_op<float>(c->gs, ids, Data::exact, m_op, m_components), "") << c->name;
   }
 }
 
 TEST_P(GatherScatterBy, CombinesInRankOrderToTheLastBit) {
-  for (const Graph& graph : graphs) {
-    const std::vector<Ids> ids = ids_of_all_ranks(graph, m_comm.size());
-    GatherScatter gs(m_comm, ids[m_rank]);
-    gs.select(m_strategy);
-    EXPECT_EQ(try_gs_op<double>(gs, ids, Data::real, m_op, m_components), "") << graph.name;
-    EXPECT_EQ(try_gs_op<float>(gs, ids, Data::real, m_op, m_components), "") << graph.name;
+  for (const auto& c : s_cases) {
+    const auto& ids = c->ids_of_rank;
+    EXPECT_EQ(try_gs_op<double>(c->gs, ids, Data::real, m_op, m_components), "") << c->name;
+    EXPECT_EQ(try_gs_op<float>(c->gs, ids, Data::real, m_op, m_components), "") << c->name;
   }
 }
 
 TEST_P(GatherScatterBy, IsFreshAtEveryUse) {
-  const std::vector<Ids> ids = ids_of_all_ranks(graphs[1], m_comm.size());
-  GatherScatter gs(m_comm, ids[m_rank]);
-  gs.select(m_strategy);
+  const std::vector<Ids>& ids = s_cases[1]->ids_of_rank;
+  GatherScatter& gs = s_cases[1]->gs;
   for (int call = 0; call < 4; ++call) {
     EXPECT_EQ(try_gs_op<double>(gs, ids, Data::real, m_op, m_components, call), "") << call;
     // Others in between, whose exchanges lie beside it.
@@ -275,12 +307,12 @@ TEST_P(GatherScatterBy, IsFreshAtEveryUse) {
 
 // Start and finish on an assembled field that goes on beyond the shared DOFs.
 template <class T>
-void GatherScatterBy::expect_assembled_sum(const Graph& graph) {
+void GatherScatterBy::expect_assembled_sum(Case& tested) {
   constexpr int beyond = 13;
-  const std::vector<Ids> ids_of_rank = ids_of_all_ranks(graph, m_comm.size());
-  GatherScatter gs(m_comm, ids_of_rank[m_rank]);
-  gs.select(m_strategy);
+  GatherScatter& gs = tested.gs;
   const HaloPlan& plan = gs.plan();
+  std::vector<std::set<GlobalId>> ids_of_rank;
+  for (const Ids& ids : tested.ids_of_rank) ids_of_rank.emplace_back(ids.begin(), ids.end());
   const DeviceField<T> field("assembled", plan.n_shared() + beyond, m_components);
   const auto host = Kokkos::create_mirror_view(field);
 
@@ -306,10 +338,10 @@ void GatherScatterBy::expect_assembled_sum(const Graph& graph) {
       for (LocalIndex s = 0; s < plan.n_shared(); ++s) {
         Fold<T> expected;
         for (int r = 0; r < m_comm.size(); ++r)
-          if (std::count(ids_of_rank[r].begin(), ids_of_rank[r].end(), plan.ids[s]) > 0)
+          if (ids_of_rank[r].count(plan.ids[s]) > 0)
             expected.add(m_op, value_at<T>(Data::real, m_op, r, plan.ids[s], c, call));
         EXPECT_TRUE(same_bits<T>(host(s, c), expected.value))
-            << graph.name << ", DOF " << plan.ids[s] << ": " << host(s, c) << " instead of "
+            << tested.name << ", DOF " << plan.ids[s] << ": " << host(s, c) << " instead of "
             << expected.value;
       }
       for (int b = 0; b < beyond; ++b) EXPECT_EQ(host(plan.n_shared() + b, c), T(7));
@@ -318,9 +350,9 @@ void GatherScatterBy::expect_assembled_sum(const Graph& graph) {
 }
 
 TEST_P(GatherScatterBy, CombinesAssembledFieldsInTwoPhases) {
-  for (const Graph& graph : graphs) {
-    expect_assembled_sum<double>(graph);
-    expect_assembled_sum<float>(graph);
+  for (const auto& c : s_cases) {
+    expect_assembled_sum<double>(*c);
+    expect_assembled_sum<float>(*c);
   }
 }
 

@@ -49,6 +49,8 @@ struct Graph {
   Ids (*candidates)(int rank, int size);
 };
 
+void PrintTo(const Graph& graph, std::ostream* out) { *out << graph.name; }
+
 // Distinct ids, each of the first `ids` with the given probability, in random order.
 Ids random_ids(int rank, int ids, double probability, GlobalId stride) {
   std::mt19937_64 random(1000 * ids + rank);

@@ -247,7 +247,7 @@ ById to_ids(const Communicator& comm, const AssembledSpace& space, const Referen
   std::vector<double> assembled = to_host(vector);
   ById largest(mesh.n_points(), nothing), negated(mesh.n_points(), nothing);
   // Counted, not expected one by one: a defect may strike every DOF.
-  int n_nonzero_masked = 0, n_nonzero_padding = 0, n_different_copies = 0;
+  int n_nan = 0, n_nonzero_masked = 0, n_nonzero_padding = 0, n_different_copies = 0;
   std::vector<bool> is_dof(assembled.size(), false);
   for (const AssembledPoint& p : assembled_points(space, mesh)) {
     const double value = assembled[p.entry];
@@ -259,12 +259,15 @@ ById to_ids(const Communicator& comm, const AssembledSpace& space, const Referen
     largest[p.id] = value;
     negated[p.id] = -value;
   }
-  for (std::size_t a = 0; a < assembled.size(); ++a)
+  for (std::size_t a = 0; a < assembled.size(); ++a) {
+    n_nan += std::isnan(assembled[a]);
     n_nonzero_padding += !is_dof[a] && assembled[a] != 0;
+  }
   comm.max(largest);
   comm.max(negated);
   for (GlobalId id = 0; id < mesh.n_points(); ++id)
     n_different_copies += largest[id] != -negated[id];
+  EXPECT_EQ(n_nan, 0) << "NaNs";
   EXPECT_EQ(n_nonzero_masked, 0) << "of the Dirichlet points";
   EXPECT_EQ(n_nonzero_padding, 0) << "of the padding entries";
   EXPECT_EQ(n_different_copies, 0) << "of " << mesh.n_points() << " DOFs differ between ranks";
@@ -279,7 +282,10 @@ double dot(const ById& a, const ById& b) {
 
 double max_abs(const ById& a) {
   double largest = 0;
-  for (const double value : a) largest = std::max(largest, std::abs(value));
+  for (const double value : a) {
+    if (std::isnan(value)) return value;  // which std::max would drop
+    largest = std::max(largest, std::abs(value));
+  }
   return largest;
 }
 

@@ -112,6 +112,7 @@ ById to_ids(const Communicator& comm, const AssembledSpace& space, const Referen
             const DeviceVector<double>& vector);
 
 double dot(const ById& a, const ById& b);
+// NaN if there is one.
 double max_abs(const ById& a);
 // Largest difference over the largest of `expected`.
 double relative_difference(const ById& found, const ById& expected);

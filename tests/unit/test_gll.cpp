@@ -60,7 +60,9 @@ TEST_P(GllOrder, NodesAscendAndAreSymmetric) {
     EXPECT_EQ(basis.nodes[i], -basis.nodes[N - i]);
     EXPECT_NEAR(basis.weights[i], basis.weights[N - i], 4 * epsilon * basis.weights[i]);
     EXPECT_GT(basis.weights[i], 0);
-    if (i > 0) EXPECT_LT(basis.nodes[i - 1], basis.nodes[i]);
+    if (i > 0) {
+      EXPECT_LT(basis.nodes[i - 1], basis.nodes[i]);
+    }
   }
 }
 

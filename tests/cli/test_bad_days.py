@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""Runs that go wrong: too little memory, no convergence, NaN, a full disk, and signals."""
+
+import os
+import re
+import signal
+
+import harness
+from harness import small
+
+GIB = 1024 ** 3
+END_S = 10  # in which every rank must be gone after a signal
+
+# A solve of minutes: about 10^6 points, and iterations that never end the run.
+LONG = {"mesh__elements": "[12,12,12]", "solver__order": "7", "solver__tolerance": "0",
+        "solver__iterations": "2000000000", "orders": "[1]",
+        "gather_scatter__strategies": "[device-pairwise]"}
+
+
+class TooLittleMemory(harness.CliTest):
+    """Found before anything is allocated, with what would fit. (0 ranks: without a launcher, which
+    may take seconds to end a job that failed.)"""
+
+    def refused(self, ranks, *arguments, **changes):
+        """Runs the program; returns the one message of a run that did not fit."""
+        run = self.run_program(ranks, "smoke.yaml", *small(**changes), *arguments)
+        self.assertEqual(run.code, 3, str(run))
+        self.assert_no_traces(run)
+        self.assert_files(run)
+        self.assertEqual(len(run.messages()), 1, f"more than the message, so it began{run}")
+        if "--dry-run" not in arguments:
+            self.assertEqual(run.out, "", f"it began before it looked{run}")
+        return run
+
+    def estimate(self, run):
+        """The GiB that the message says are needed."""
+        needs = re.search(r"needs about ([0-9.]+) GiB", run.err)
+        has = re.search(r"([0-9.]+) GiB can be had", run.err)
+        self.assertTrue(needs and has, f"no estimate or nothing available{run}")
+        self.assertGreater(float(needs[1]), float(has[1]), str(run))
+        return float(needs[1])
+
+    def test_a_limit(self):
+        for ranks in (0, 3):
+            with self.subTest(ranks=ranks):
+                run = self.refused(ranks, memory__limit_gib="0.01")
+                self.assertIn("memory.limit_gib", run.err, str(run))
+                self.estimate(run)
+
+    def test_what_would_fit_fits(self):
+        changes = {"memory__limit_gib": "0.5", "solver__order": "7"}
+        for ranks in (0, 3):
+            with self.subTest(ranks=ranks):
+                run = self.refused(ranks, mesh__elements="[40,40,40]", **changes)
+                self.estimate(run)
+                advice = re.search(r"mesh\.elements (\[[0-9, ]+\])", run.err)
+                self.assertTrue(advice, f"nothing that would fit{run}")
+                again = self.run_program(ranks, "smoke.yaml", "--dry-run",
+                                         *small(mesh__elements=advice[1], **changes))
+                self.assertEqual(again.code, 0, f"what was said to fit does not{run}{again}")
+
+    def test_dry_run_says_so_too(self):
+        run = self.refused(2, "--dry-run", memory__limit_gib="0.01")
+        self.assertRegex(run.out, r"Would solve taylor-green at order 5", str(run))
+        self.assert_readable(run)
+
+    def test_more_elements_than_an_int_counts(self):
+        # Six factors of 8 B at 4^3 points; the numbers of elements of a rank here wrap around.
+        for elements, total in [("[65536,65536,1]", 2 ** 32), ("[65536,32768,1]", 2 ** 31),
+                                ("[8000,8000,8000]", 8000 ** 3)]:
+            with self.subTest(elements):
+                run = self.refused(0, mesh__elements=elements, solver__order="3", orders="[1]")
+                factors = total * 4 ** 3 * 6 * 8 / GIB
+                needed = self.estimate(run)
+                self.assertTrue(factors < needed < 10 * factors,
+                                f"needs {needed} GiB of which {factors} for factors alone{run}")
+                self.assertNotRegex(run.err, r"-[0-9]+ nodes", str(run))
+
+
+class Failures(harness.CliTest):
+    """Exit code 1, and the report is written all the same."""
+
+    def failed(self, reason, ranks=0, **changes):
+        """The report of a run that fails for a reason; 0 ranks: without a launcher."""
+        run = self.run_program(ranks, "smoke.yaml", *small(**changes))
+        return self.assert_failed(run, reason)
+
+    def test_no_convergence(self):
+        report = self.failed("not converged", ranks=2, solver__tolerance="1e-14",
+                             solver__iterations="3")
+        self.assertEqual(report["solve"]["iterations"], 3)
+        self.assertEqual(len(report["solve"]["history"]), 4)
+        self.assertIs(report["solve"]["converged"], False)
+        self.assertGreater(report["solve"]["relative_residual"], 1e-14)
+
+    def test_error_above_its_bound(self):
+        report = self.failed("error", verification__error_bound="1e-9")
+        self.assertIs(report["solve"]["converged"], True)
+        self.assertGreater(report["solve"]["error"], 1e-9)
+
+    def test_factors_that_are_nan(self):
+        report = self.failed("NaN|finite", mesh__extent="1.0e+200")
+        self.assertIs(report["solve"]["broke_down"], True)
+        self.assertIs(report["solve"]["converged"], False)
+        self.assertIsNone(report["solve"]["error"])
+
+    def test_infinite_right_hand_side(self):
+        # A bound that any wrong solution meets: not finite must do to fail.
+        for tolerance in ("0", "1e-6"):
+            with self.subTest(tolerance=tolerance):
+                report = self.failed("NaN|finite", operator__lambda="1.0e+308",
+                                     solver__tolerance=tolerance, verification__error_bound="1e9")
+                self.assertIs(report["solve"]["converged"], False)
+                self.assertIsNone(report["solve"]["rhs_norm"])
+
+
+class ReportNotWritten(harness.CliTest):
+    """The report cannot be written although it could be when the run began."""
+
+    def not_written(self, run):
+        """Said once by the rank that writes it; the other ranks end too."""
+        self.assertEqual(run.code, 4, str(run))
+        self.assertEqual(len(re.findall("cannot write the report", run.err)), 1, str(run))
+        self.assert_readable(run)
+        self.assertIn("-- CG at order 5", run.out, f"the run itself went well{run}")
+
+    def test_full_disk(self):
+        run = self.run_program(2, "smoke.yaml", *small(report__json="/dev/full"))
+        self.not_written(run)
+        self.assertIn("/dev/full", run.err, str(run))
+        self.assert_files(run)
+
+    def test_folder_is_gone(self):
+        folder = self.new_folder()
+        (folder / "sub").mkdir()
+        # Tuning that takes longer than to see that the run has begun.
+        command = self.command(0, "smoke.yaml", *small(
+            report__json="sub/report.json", gather_scatter__tuning__budget_seconds="0.5"))
+        with self.start(command, folder) as process:
+            header = process.stdout.readline()
+            (folder / "sub").rmdir()
+            out, err = process.communicate(timeout=harness.TIMEOUT_S)
+        run = harness.Run(command, folder, process.returncode, (header + out).decode(),
+                          err.decode())
+        self.not_written(run)
+        self.assertIn("sub/report.json", run.err, str(run))
+        self.assert_files(run)
+
+
+class Signals(harness.CliTest):
+    """SIGINT and SIGTERM, wherever they arrive, end every rank soon and leave no files."""
+
+    def interrupted(self, target, number, stage, **changes):
+        """Sends a signal to a run of three ranks that is in a stage of its progress."""
+        folder = self.new_folder()
+        command = self.command(3, "smoke.yaml", *small(**LONG | changes))
+        errors = folder.parent / f"{folder.name}.err"  # a file, so that no pipe fills up
+        self.addCleanup(errors.unlink)
+        out = folder.parent / f"{folder.name}.out"
+        self.addCleanup(out.unlink)
+        with errors.open("wb") as err_file, out.open("wb") as out_file:
+            process = self.start(command, folder, stdout=out_file, stderr=err_file)
+        begun = harness.wait_until(lambda: stage in errors.read_text()
+                                   or process.poll() is not None, harness.TIMEOUT_S)
+        ranks = harness.ranks_in(folder)
+        state = (f" ({number.name} to a {target})\n$ {command}\n"
+                 f"{out.read_text()}{errors.read_text()}")
+        self.assertTrue(begun and process.poll() is None, f"never came to '{stage}'{state}")
+        self.assertEqual(len(ranks), 3, f"ranks that run{state}")
+
+        os.kill(process.pid if target == "launcher" else ranks[1], number)
+        gone = harness.wait_until(lambda: process.poll() is not None
+                                  and not harness.ranks_in(folder), END_S)
+        run = harness.Run(command, folder, process.poll(), out.read_text(), errors.read_text())
+        self.assertTrue(gone, f"{number.name} to a {target}: after {END_S} s still run ranks "
+                              f"{harness.ranks_in(folder)}{run}")
+        self.assertNotEqual(run.code, 0, str(run))
+        self.assert_no_traces(run)
+        self.assertIn("nekbone-k: interrupted", run.err, str(run))
+        self.assertNotRegex(run.out, "PASS|FAIL", str(run))
+        self.assert_files(run)
+
+    def test_all(self):
+        tuning = {"gather_scatter__tuning__budget_seconds": "600"}
+        harness.side_by_side([
+            lambda: self.interrupted("launcher", signal.SIGINT, ": CG"),
+            lambda: self.interrupted("launcher", signal.SIGTERM, ": tuning", **tuning),
+            lambda: self.interrupted("rank", signal.SIGINT, ": tuning", **tuning),
+            lambda: self.interrupted("rank", signal.SIGTERM, ": CG")])
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""Input that cannot be used: one message, exit code 2 on every rank, and nothing left behind."""
+
+import os
+import shlex
+import unittest
+
+import harness
+
+# Runs the program, notes its exit code in a folder, and ends with it when every rank has noted its
+# own: the launcher ends the other ranks at the first failure.
+NOTE_EXIT_CODE = """
+folder=$1; ranks=$2; shift 2
+"$@"
+code=$?
+echo $code > "$folder/.$$" && mv "$folder/.$$" "$folder/$$"
+tries=0
+while [ $(ls "$folder" | wc -l) -lt $ranks ] && [ $tries -lt 100 ]; do
+  sleep 0.1
+  tries=$((tries + 1))
+done
+exit $code
+"""
+
+FILES = {
+    "empty.yaml": b"",
+    "comments.yaml": b"# orders: [7]\n",
+    "text.yaml": b"just text\n",
+    "broken.yaml": b"mesh:\n  elements: [4, 4\norders: [1]\n",
+    "binary.yaml": b"\x7fELF\x02\x01\x01" + bytes(range(128, 256)),
+    "key.yaml": b"# A comment\nsolver:\n  order: 3\n  tolerence: 1.0e-8\n",
+    "type.yaml": b"orders: [1]\nmesh:\n  elements: [4, four, 4]\n",
+    "twice.yaml": b"orders: [1]\nproblem: taylor-green\norders: [2]\n",
+    "report.yaml": b"orders: [1]\nreport:\n  json: missing/report.json\n",
+}
+
+
+def changed(*values):
+    """The smoke test with keys set."""
+    return ["smoke.yaml", *(word for value in values for word in ("--set", value))]
+
+
+# What is wrong, the command line, and what the message must hold, in any order.
+CASES = [
+    ("unknown key", ["key.yaml"], ["key.yaml:4", "solver.tolerence", "unknown", "'tolerance'"]),
+    ("unknown section", changed("solvr.order=3"), ["--set", "solvr", "'solver'"]),
+    ("key of another section", changed("mesh.order=3"), ["mesh.order", "'solver.order'"]),
+    ("key given twice", ["twice.yaml"], ["twice.yaml:3", "orders", "twice.yaml:1"]),
+    ("wrong type", ["type.yaml"], ["type.yaml:3", "mesh.elements", "'four'", "integer"]),
+    ("number for a list", changed("mesh.elements=[4,4]"), ["mesh.elements", "list of 2", "3"]),
+    ("text for a number", changed("operator.lambda=big"), ["operator.lambda", "'big'", "number"]),
+    ("fraction for an integer", changed("solver.order=3.5"), ["solver.order", "'3.5'", "integer"]),
+    ("text for a truth value", changed("mesh.periodic=maybe"), ["mesh.periodic", "'maybe'", "true"]),
+    ("section for a value", changed("solver.order={a: 1}"), ["solver.order", "a mapping"]),
+    ("out of range", changed("solver.order=32"), ["solver.order", "'32'", "1 to 31"]),
+    ("negative", changed("solver.tolerance=-1e-8"), ["solver.tolerance", "'-1e-8'", ">= 0"]),
+    ("not finite", changed("operator.lambda=.inf"), ["operator.lambda", "'.inf'", "finite"]),
+    ("misspelt word", changed("solver.preconditioner=jacoby"), ["'jacoby'", "none, jacobi"]),
+    ("misspelt strategy", changed("gather_scatter.strategies=[host-pairwize]"),
+     ["gather_scatter.strategies", "'host-pairwize'", "'host-pairwise'"]),
+    ("order given twice", changed("orders=[3,3]"), ["orders", "3 twice"]),
+    ("too many elements", changed("mesh.elements=[2000000,2000000,2000000]"),
+     ["mesh.elements", "2000000", "2^40"]),
+    ("kershaw and periodic", changed("mesh.deformation=kershaw"),
+     ["mesh.deformation", "kershaw", "mesh.periodic", "false"]),
+    ("problem and boundary", changed("problem=manufactured"), ["manufactured", "mesh.periodic"]),
+    ("missing file", ["missing.yaml"], ["missing.yaml", "no such file"]),
+    ("folder", ["folder"], ["folder: is a folder"]),
+    ("empty file", ["empty.yaml"], ["empty.yaml", "empty"]),
+    ("only comments", ["comments.yaml"], ["comments.yaml", "empty"]),
+    ("text", ["text.yaml"], ["text.yaml:1", "'just text'", "mapping"]),
+    ("not YAML", ["broken.yaml"], ["broken.yaml:", "not YAML"]),
+    ("binary", ["binary.yaml"], ["binary.yaml"]),
+    ("--set without =", changed("solver.order"), ["--set solver.order", "'='", "key.path=value"]),
+    ("--set without a key", changed("=3"), ["--set =3", "key.path=value"]),
+    ("--set without a value", changed("solver.order="), ["--set solver.order=", "value"]),
+    ("--set of no YAML", changed("orders=[1"), ["--set orders=[1", "not YAML"]),
+    ("--set below a value", changed("solver.order.x=1"), ["solver.order", "no keys"]),
+    ("--set at the end", ["smoke.yaml", "--set"], ["--set"]),
+    ("unknown option", ["smoke.yaml", "--frobnicate"], ["--frobnicate", "--help"]),
+    ("two inputs", ["smoke.yaml", "key.yaml"], ["key.yaml", "--help"]),
+    ("no input", [], ["no input", "--help"]),
+    ("report in no folder", ["smoke.yaml", "--report", "missing/report.json"],
+     ["missing/report.json", "does not exist", "--report"]),
+    ("report in no folder, in the file", ["report.yaml"],
+     ["missing/report.json", "does not exist", "report.json"]),
+    ("report below a file", ["smoke.yaml", "--report", "key.yaml/report.json"],
+     ["key.yaml/report.json", "not a folder"]),
+    ("report is a folder", ["smoke.yaml", "--report", "folder"], ["'folder'", "folder"]),
+    ("report without a name", ["smoke.yaml", "--report", ""], ["report", "empty"]),
+]
+
+
+class BadInput(harness.CliTest):
+    """Every case on one and on several ranks."""
+
+    def folder_with_files(self):
+        """A folder to run in, with the files of the cases."""
+        folder = self.new_folder()
+        (folder / "folder").mkdir()
+        for name, content in FILES.items():
+            (folder / name).write_bytes(content)
+        return folder
+
+    def check(self, run, fragments):
+        """Exit code 2, one message with these fragments, and no files."""
+        self.assertEqual(run.code, 2, str(run))
+        self.assertEqual(run.out, "", str(run))
+        self.assertEqual(run.err.count(harness.MESSAGE), 1, f"messages{run}")
+        [message] = run.messages()
+        for fragment in fragments:
+            self.assertIn(fragment, message, str(run))
+        self.assert_no_traces(run)
+        self.assert_files(run, "folder", *FILES)
+        self.assertEqual(list((run.folder / "folder").iterdir()), [], str(run))
+
+    def check_cases(self, ranks, cases):
+        """Runs cases, several at a time."""
+        runs = harness.side_by_side(
+            [lambda arguments=arguments: self.run_program(ranks, *arguments,
+                                                          folder=self.folder_with_files())
+             for _, arguments, _ in cases], workers=4)
+        for (name, _, fragments), run in zip(cases, runs):
+            with self.subTest(name, ranks=ranks):
+                self.check(run, fragments)
+
+    def test_one_rank(self):
+        # Without a launcher, as some take seconds to end a job that failed.
+        self.check_cases(0, CASES)
+
+    def test_three_ranks(self):
+        self.check_cases(3, CASES)
+
+    def test_more_ranks_than_elements(self):
+        self.check_cases(3, [("more ranks", changed("mesh.elements=[2,1,1]"),
+                              ["mesh.elements", "2 x 1 x 1", "3 ranks", "at most 2"])])
+
+    def test_exit_code_of_every_rank(self):
+        # One of each place where errors are found.
+        names = ["unknown key", "out of range", "kershaw and periodic", "missing file",
+                 "--set without =", "unknown option", "no input", "report in no folder"]
+        cases = [case for case in CASES if case[0] in names]
+        self.assertEqual(len(cases), len(names))
+        for ranks in (1, 3):
+            runs = harness.side_by_side([lambda arguments=arguments: self.noted(ranks, arguments)
+                                         for _, arguments, _ in cases], workers=4)
+            for (name, _, fragments), (run, codes) in zip(cases, runs):
+                with self.subTest(name, ranks=ranks):
+                    self.check(run, fragments)
+                    self.assertEqual(codes, ranks * [2], f"exit codes of the ranks{run}")
+
+    def noted(self, ranks, arguments):
+        """Runs the program; returns the run and the exit codes of the ranks."""
+        codes = self.new_folder() / "codes"
+        codes.mkdir()
+        command = [*shlex.split(harness.options.mpiexec), "-n", str(ranks),
+                   "sh", "-c", NOTE_EXIT_CODE, "sh", str(codes), str(ranks),
+                   harness.options.nekbone_k, *arguments]
+        run = self.run_command(command, self.folder_with_files())
+        return run, [int(path.read_text()) for path in codes.iterdir()]
+
+    @unittest.skipIf(os.geteuid() == 0, "permissions do not hold for root")
+    def test_no_permission(self):
+        folder = self.folder_with_files()
+        folder.chmod(0o555)
+        self.addCleanup(folder.chmod, 0o755)
+        run = self.run_program(3, "smoke.yaml", folder=folder)
+        self.check(run, ["cannot write the report", "smoke.json", "--report"])
+
+
+if __name__ == "__main__":
+    harness.main()

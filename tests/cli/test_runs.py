@@ -1,0 +1,369 @@
+#!/usr/bin/env python3
+"""Runs of the program that pass: what they compute, print and write."""
+
+import json
+import math
+import os
+import pty
+import re
+import statistics
+import threading
+
+import harness
+from harness import small
+
+STRATEGIES = [f"{memory}-{pattern}{overlap}" for overlap in ("", "+overlap")
+              for pattern in ("pairwise", "alltoall") for memory in ("device", "host")]
+# Orders that no build compiles unless asked to.
+RUN_TIME_ORDER = 17
+
+
+def dofs(mesh, order):
+    """Unique DOFs that are not masked: a periodic direction has no end, others lose both."""
+    return math.prod(elements * order - (0 if periodic else 1)
+                     for elements, periodic in zip(mesh["elements"], mesh["periodic"]))
+
+
+class RunTest(harness.CliTest):
+    """Runs that must pass, each with all that holds for any report."""
+
+    def passing(self, ranks, **changes):
+        """Runs the small case with changes; returns its report and the run."""
+        run = self.run_program(ranks, "smoke.yaml", *small(**changes))
+        return self.check_passed(run, ranks), run
+
+    def reports(self, *cases):
+        """The reports of passing runs, each given as its ranks and its changes."""
+        return harness.side_by_side([lambda ranks=ranks, changes=changes:
+                                     self.passing(ranks, **changes)[0] for ranks, changes in cases])
+
+    def check_passed(self, run, ranks, name="report.json"):
+        """Everything that holds for a run that passed; returns its report."""
+        self.assertEqual(run.code, 0, str(run))
+        self.assert_readable(run)
+        self.assert_no_traces(run)
+        self.assertEqual(len(re.findall(r"^  PASS ", run.out, re.MULTILINE)), 2, str(run))
+        self.assertNotIn("FAIL", run.out, str(run))
+        self.assertNotIn("WRONG", run.out, str(run))
+        report = self.report(run, name)
+        self.assertIs(report["passed"], True, str(run))
+        self.assertEqual(report["machine"]["ranks"], ranks, str(run))
+        for key in ("hosts", "devices", "binding"):
+            self.assertEqual(len(report["machine"][key]), ranks, f"machine.{key}{run}")
+        tuned = [order["order"] for order in report["orders"]]
+        solver_order = report["input"]["solver"]["order"]
+        self.assertEqual(sorted(tuned), sorted({*report["input"]["orders"], solver_order}))
+        for order in report["orders"]:
+            self.check_mesh(report, order)
+            self.check_tuning(report, order["tuning"])
+        self.check_solve(report)
+        return report
+
+    def check_mesh(self, report, order):
+        """The counts of one order, from the mesh."""
+        mesh, ranks = report["input"]["mesh"], report["machine"]["ranks"]
+        elements, n = math.prod(mesh["elements"]), order["order"]
+        per_rank = order["per_rank"]
+        self.assertEqual(order["total_dofs"], dofs(mesh, n))
+        self.assertEqual(order["total_local_points"], elements * (n + 1) ** 3)
+        for name, spread in per_rank.items():
+            self.assertTrue(spread["min"] <= spread["avg"] <= spread["max"], f"{name}: {spread}")
+        averages = {name: spread["avg"] for name, spread in per_rank.items()}
+        self.assertAlmostEqual(averages["elements"] * ranks, elements, 6)
+        self.assertGreaterEqual(per_rank["elements"]["min"], 1)
+        self.assertAlmostEqual(averages["boundary_elements"] + averages["interior_elements"],
+                               averages["elements"], 6)
+        self.assertAlmostEqual(averages["owned_dofs"] * ranks, dofs(mesh, n), 6)
+        self.assertLessEqual(per_rank["neighbours"]["max"], ranks - 1)
+        if ranks == 1:
+            for name in ("neighbours", "shared_dofs", "message_bytes", "boundary_elements"):
+                self.assertEqual(per_rank[name]["max"], 0, name)
+
+    def check_tuning(self, report, tuning):
+        """One right strategy was selected, from samples that are all there."""
+        candidates = tuning["candidates"]
+        self.assertEqual([c["strategy"] for c in candidates],
+                         report["input"]["gather_scatter"]["strategies"])
+        self.assertTrue(all(c["verified"] for c in candidates), candidates)
+        self.assertEqual([c["strategy"] for c in candidates if c["selected"]],
+                         [tuning["selected"]])
+        least = report["input"]["gather_scatter"]["tuning"]["minimum_rounds"]
+        for c in candidates:
+            name = c["strategy"]
+            self.assertEqual(c["overlapped"], name.endswith("+overlap"), name)
+            alone = 0 if c["overlapped"] else tuning["rounds_alone"]
+            self.assertEqual(len(c["alone_s"]), alone, name)
+            self.assertIn(len(c["with_work_s"]), (0, tuning["rounds_with_work"]), name)
+            self.assertGreaterEqual(max(len(c["alone_s"]), len(c["with_work_s"])), least, name)
+            cost = c["cost"]
+            self.assertTrue(cost["low_s"] <= cost["median_s"] <= cost["high_s"], f"{name}: {cost}")
+            if not c["overlapped"]:
+                self.assertTrue(math.isclose(cost["median_s"], statistics.median(c["alone_s"]),
+                                             rel_tol=1e-12), f"{name}: {cost} of {c['alone_s']}")
+
+    def check_solve(self, report):
+        """The figures of the solve, recomputed from others in the report."""
+        solve, given = report["solve"], report["input"]
+        n, elements = solve["order"], math.prod(given["mesh"]["elements"])
+        self.assertEqual(n, given["solver"]["order"])
+        self.assertEqual(solve["elements"], elements)
+        self.assertEqual(solve["total_dofs"], dofs(given["mesh"], n))
+        self.assertEqual(solve["total_local_points"], elements * (n + 1) ** 3)
+        [tuned] = [order for order in report["orders"] if order["order"] == n]
+        self.assertEqual(solve["strategy"], tuned["tuning"]["selected"])
+
+        iterations_per_s = solve["iterations"] / solve["solve_s"]
+        traffic = solve["bytes_per_dof"] * solve["total_dofs"] * iterations_per_s
+        for name, value, expected in [
+            ("flops_per_s", solve["flops_per_s"],
+             elements * (n + 1) ** 3 * (12 * (n + 1) + 34) * iterations_per_s),
+            ("dofs_per_s", solve["dofs_per_s"], solve["total_dofs"] * iterations_per_s),
+            ("bandwidth_bytes_per_s", solve["bandwidth_bytes_per_s"], traffic),
+            ("bandwidth_share", solve["bandwidth_share"],
+             traffic / report["machine"]["copy_bandwidth_bytes_per_s"]),
+            ("relative_residual", solve["relative_residual"],
+             solve["residual"] / solve["rhs_norm"]),
+            ("relative_true_residual", solve["relative_true_residual"],
+             solve["true_residual"] / solve["rhs_norm"]),
+        ]:
+            self.assertTrue(math.isclose(value, expected, rel_tol=1e-9),
+                            f"{name} is {value}, not {expected}")
+        # Of each point: six factors, p and Ap once each, at least.
+        self.assertGreater(solve["bytes_per_dof"], 64)
+
+        history = solve["history"]
+        self.assertEqual(len(history), solve["iterations"] + 1)
+        self.assertEqual([history[0], history[-1]], [solve["rhs_norm"], solve["residual"]])
+        self.assertFalse(solve["broke_down"])
+        if given["solver"]["tolerance"] > 0:
+            self.assertTrue(solve["converged"])
+            self.assertLessEqual(solve["relative_residual"], given["solver"]["tolerance"])
+            self.assertLess(solve["iterations"], given["solver"]["iterations"])
+        else:
+            self.assertEqual(solve["iterations"], given["solver"]["iterations"])
+        if given["problem"] == "nekbone":
+            self.assertIsNone(solve["error"])
+        else:
+            self.assertLessEqual(solve["error"], given["verification"]["error_bound"])
+
+    def assert_same_solution(self, reports):
+        """Runs of different ranks or kernels agree but for rounding."""
+        first, *others = [report["solve"] for report in reports]
+        for solve in others:
+            self.assertLessEqual(abs(solve["iterations"] - first["iterations"]), 1)
+            for norm in ("error", "error_l2"):
+                if first[norm] is not None:
+                    self.assertAlmostEqual(solve[norm], first[norm], delta=1e-8)
+            for iteration, pair in enumerate(zip(solve["history"][:20], first["history"][:20])):
+                self.assertTrue(math.isclose(*pair, rel_tol=1e-11),
+                                f"residuals {pair} after {iteration} iterations")
+
+
+class Ranks(RunTest):
+    """The result does not depend on how many ranks compute it."""
+
+    def test_same_solution(self):
+        self.assert_same_solution(self.reports(*((ranks, {}) for ranks in (1, 2, 3, 4, 7))))
+
+    def test_halo_by_hand(self):
+        # Two elements of order 2, each on a rank, that touch on both sides: the lattice has
+        # 4 x 2 x 2 points, and the planes 0 and 2 of 2 x 2 points are shared.
+        report, _ = self.passing(2, mesh__elements="[2,1,1]", mesh__deformation="none",
+                                 solver__order="9", verification__error_bound="0.5")
+        [order] = [order for order in report["orders"] if order["order"] == 2]
+        self.assertEqual([order["total_dofs"], order["total_local_points"]], [16, 54])
+        for name, count in [("elements", 1), ("boundary_elements", 1), ("interior_elements", 0),
+                            ("neighbours", 1), ("shared_dofs", 8), ("message_bytes", 64)]:
+            with self.subTest(name):
+                self.assertEqual(order["per_rank"][name],
+                                 {"min": count, "avg": count, "max": count})
+
+    def test_one_element_a_rank(self):
+        for elements, ranks in [("[7,1,1]", 7), ("[1,2,2]", 4)]:
+            with self.subTest(elements):
+                # The modes need more than one element; the nekbone problem knows no error.
+                changes = {"mesh__elements": elements, "problem": "nekbone",
+                           "mesh__periodic": "[true,true,false]"}
+                reports = self.reports((1, changes), (ranks, changes))
+                self.assert_same_solution(reports)
+                for order in reports[1]["orders"]:
+                    self.assertEqual(order["per_rank"]["elements"]["max"], 1)
+
+    def test_two_periodic_elements(self):
+        changes = {"mesh__elements": "[2,2,2]", "solver__order": "7"}
+        reports = self.reports((1, changes), (3, changes))
+        self.assert_same_solution(reports)
+        self.assertEqual(reports[0]["solve"]["total_dofs"], 14 ** 3)
+
+
+class Problems(RunTest):
+    """Every problem, preconditioner and set of vector kernels."""
+
+    def test_manufactured(self):
+        report, _ = self.passing(
+            3, problem="manufactured", mesh__periodic="false", mesh__deformation="kershaw",
+            mesh__epsilon="0.6", mesh__elements="[4,3,3]", verification__error_bound="0.1")
+        self.assertEqual(report["solve"]["total_dofs"], 19 * 14 * 14)
+
+    def test_manufactured_partly_periodic(self):
+        report, _ = self.passing(2, problem="manufactured", mesh__periodic="[true,false,true]")
+        self.assertEqual(report["solve"]["total_dofs"], 15 * 14 * 15)
+
+    def test_nekbone_is_the_same_on_any_ranks(self):
+        changes = {"problem": "nekbone", "mesh__periodic": "false", "operator__lambda": "0.1",
+                   "solver__tolerance": "0", "solver__iterations": "25",
+                   "solver__preconditioner": "none"}
+        reports = self.reports((1, changes), (4, changes))
+        self.assert_same_solution(reports)
+        self.assertEqual(reports[0]["solve"]["iterations"], 25)
+
+    def test_singular(self):
+        changes = {"operator__lambda": "0"}
+        self.assert_same_solution(self.reports((1, changes), (3, changes)))
+
+    def test_kernels_and_preconditioners(self):
+        pairs = [(preconditioner, kernels) for preconditioner in ("jacobi", "none")
+                 for kernels in ("fused", "kokkos-kernels")]
+        reports = self.reports(*((2, {"solver__preconditioner": preconditioner,
+                                      "solver__vector_ops": kernels})
+                                 for preconditioner, kernels in pairs))
+        self.assert_same_solution(reports[:2])
+        self.assert_same_solution(reports[2:])
+        # Without a preconditioner: another way to the same solution.
+        jacobi, none = reports[0]["solve"], reports[2]["solve"]
+        self.assertNotEqual(jacobi["history"], none["history"])
+        self.assertAlmostEqual(jacobi["error"], none["error"], delta=1e-6)
+
+    def test_run_time_order(self):
+        report, run = self.passing(2, orders=f"[{RUN_TIME_ORDER}]", mesh__elements="[2,1,1]",
+                                   mesh__deformation="none", solver__order="9",
+                                   verification__error_bound="0.5")
+        compiled = {order["order"]: order["compiled"] for order in report["orders"]}
+        self.assertIs(compiled[RUN_TIME_ORDER], False,
+                      "was NEKBONE_K_ORDERS set to compile this order? then take another")
+        # A part of the text, from one order's heading to the next.
+        parts = re.split(r"^-- (?=Order|CG)", run.out, flags=re.MULTILINE)
+        for order, is_compiled in compiled.items():
+            [part] = [part for part in parts if part.startswith(f"Order {order} ")]
+            self.assertEqual("slower kernel" in part, not is_compiled, str(run))
+
+
+class Strategies(RunTest):
+    """Strategies one at a time and together."""
+
+    def test_all_give_the_same_bits(self):
+        self.assertEqual(len(STRATEGIES), 8)
+        reports = self.reports(*((3, {"gather_scatter__strategies": f"[{strategy}]",
+                                      "orders": "[5]"}) for strategy in STRATEGIES))
+        for strategy, report in zip(STRATEGIES, reports):
+            with self.subTest(strategy):
+                self.assertEqual(report["solve"]["strategy"], strategy)
+                self.assertEqual(report["solve"]["history"], reports[0]["solve"]["history"],
+                                 f"rounds otherwise than {STRATEGIES[0]}")
+
+
+class CommandLine(RunTest):
+    """The options of the program."""
+
+    def assert_listed(self, run):
+        """Said once, on stdout."""
+        self.assertEqual(run.code, 0, str(run))
+        self.assert_readable(run)
+        self.assertEqual(run.err, "", str(run))
+        self.assert_files(run)
+
+    def test_help(self):
+        run = self.run_program(2, "--help")
+        self.assert_listed(run)
+        for text in ("--set", "--dry-run", "--report", "--list-strategies", "--version", "--help"):
+            self.assertIn(text, run.out, str(run))
+        for code in ("0", "1", "2", "3", "4", "130"):
+            lines = re.findall(rf"^ +{code}\b", run.out, flags=re.MULTILINE)
+            self.assertEqual(len(lines), 1, f"lines on exit code {code}{run}")
+
+    def test_version(self):
+        run = self.run_program(2, "--version")
+        self.assert_listed(run)
+        self.assertRegex(run.out, r"\Anekbone-k \d+\.\d+\.\d+ \(.+\)\n\Z", str(run))
+
+    def test_list_strategies(self):
+        run = self.run_program(2, "--list-strategies")
+        self.assert_listed(run)
+        names = re.findall(r"^  (\S+) ", run.out, flags=re.MULTILINE)
+        self.assertEqual(sorted(names), sorted(STRATEGIES), str(run))
+
+    def test_dry_run(self):
+        for ranks in (1, 3):
+            with self.subTest(ranks=ranks):
+                run = self.run_program(ranks, "smoke.yaml", "--dry-run", "--report", "other.json")
+                self.assertEqual(run.code, 0, str(run))
+                self.assert_files(run)
+                # Of smoke.yaml: 96 elements, three orders.
+                for order, count in [(1, 96), (3, 2592), (5, 12000)]:
+                    self.assertRegex(run.out, rf"tune order {order}: {count} DOFs", str(run))
+                self.assertRegex(run.out, r"solve taylor-green at order 5", str(run))
+                self.assertNotIn("PASS", run.out, str(run))
+                self.assertEqual(run.messages(), [], str(run))
+                self.assert_readable(run)
+
+    def test_report_option_wins_and_is_again_an_input(self):
+        folder = self.new_folder()
+        (folder / "sub").mkdir()
+        (folder / "sub/other.json").write_text("of another run")
+        run = self.run_program(2, "smoke.yaml", *small(), "--report", "sub/other.json",
+                               folder=folder)
+        first = self.check_passed(run, 2, "sub/other.json")
+        self.assert_files(run, "sub")
+        self.assertEqual([path.name for path in (folder / "sub").iterdir()], ["other.json"])
+        self.assertEqual(first["input"]["report"]["json"], "sub/other.json")
+        self.assertIn("sub/other.json", run.out, str(run))
+
+        # docs/report.md: `input` of a report is an input for the same run.
+        (folder / "again.yaml").write_text(json.dumps(first["input"]))
+        run = self.run_program(2, "again.yaml", folder=folder)
+        second = self.check_passed(run, 2, "sub/other.json")
+        self.assertEqual(second["input"], first["input"])
+        self.assertEqual(second["solve"]["history"], first["solve"]["history"])
+
+
+class Progress(RunTest):
+    """Progress goes to stderr, in the form that suits it."""
+
+    def test_lines(self):
+        _, run = self.passing(2)
+        self.assertNotRegex(run.err, "[\r\033]", str(run))
+        self.assertNotIn(harness.MESSAGE, run.out, str(run))
+        for part in ("order 2: tuning", "order 5: CG"):
+            self.assertTrue(any(part in line for line in run.messages()), f"no {part}{run}")
+
+    def test_bar_on_a_terminal(self):
+        # Launchers give ranks a pipe for stderr, so without one.
+        reader, terminal = pty.openpty()
+        shown = []
+
+        def read():
+            try:
+                while part := os.read(reader, 4096):
+                    shown.append(part)
+            except OSError:  # how Linux says that nobody has the terminal open any more
+                pass
+
+        command = self.command(0, "smoke.yaml", *small(solver__iterations="100"))
+        thread = threading.Thread(target=read)
+        thread.start()
+        try:
+            run = self.run_command(command, self.new_folder(), stderr=terminal)
+        finally:
+            os.close(terminal)
+            thread.join(harness.TIMEOUT_S)
+            os.close(reader)
+        run.err = b"".join(shown).decode()
+        self.check_passed(run, 1)
+        self.assertRegex(run.err, r"\r\033\[K\[[#.]{30}\] \S", repr(run.err))
+        self.assertIn("[" + 3 * "#", run.err, "the bar never grew: " + repr(run.err))
+        self.assertNotIn(harness.MESSAGE, run.err, repr(run.err))
+        self.assertTrue(run.err.endswith("\r\033[K"), "the bar was left: " + repr(run.err[-80:]))
+
+
+if __name__ == "__main__":
+    harness.main()

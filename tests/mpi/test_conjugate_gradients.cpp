@@ -1,0 +1,318 @@
+#include "solver/conjugate_gradients.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "operators/elliptic_operator.hpp"
+#include "operators/null_space.hpp"
+#include "support/reference_operator.hpp"
+
+namespace nekbone_k {
+namespace {
+
+MeshSpec mixed_box() {
+  MeshSpec spec;
+  spec.elements = {3, 2, 2};
+  spec.extent = {1.5, 1, 1};
+  spec.periodic = {true, false, true};
+  spec.deformation = Deformation::sine;
+  spec.epsilon = 0.2;
+  return spec;
+}
+
+MeshSpec periodic_box() {
+  MeshSpec spec = mixed_box();
+  spec.periodic = {true, true, true};
+  return spec;
+}
+
+// A x = b with a random x, so that the solution is known, on a communicator.
+struct System {
+  System(MPI_Comm parent, const MeshSpec& spec, int order, double lambda)
+      : comm(parent),
+        reference(spec, order, lambda),
+        mesh(spec, order, comm.size(), comm.rank()),
+        space(comm, mesh),
+        geometry(space),
+        a(space, geometry, lambda),
+        range{space.size(), space.n_not_owned()},
+        exact(reference.mesh().random(1)),
+        b(reference.apply(exact)) {}
+
+  CgVectors vectors(const ById& right_hand_side) const {
+    return {space.make_vector("x"), to_assembled(space, reference.mesh(), right_hand_side),
+            space.make_vector("p"), space.make_vector("Ap")};
+  }
+  CgVectors vectors() const { return vectors(b); }
+  FusedVectorOps plain() const { return {range, {}}; }
+  FusedVectorOps jacobi() const { return {range, a.inverse_diagonal()}; }
+  CgResult solve(const CgVectors& v, const CgOptions& options) const {
+    return conjugate_gradients(comm, a, plain(), v, options);
+  }
+  ById by_id(const DeviceVector<double>& v) const {
+    return to_ids(comm, space, reference.mesh(), v);
+  }
+
+  Communicator comm;
+  ReferenceOperator reference;
+  BoxMesh mesh;
+  AssembledSpace space;
+  GeometricFactors geometry;
+  EllipticOperator a;
+  VectorRange range;
+  ById exact, b;
+};
+
+double norm(const ById& a) { return std::sqrt(dot(a, a)); }
+
+void expect_same_history(const CgResult& found, const CgResult& expected, double tolerance) {
+  ASSERT_GT(found.history.size(), 20u);
+  for (int i = 0; i <= 20; ++i)
+    EXPECT_NEAR(found.history[i], expected.history[i], tolerance * expected.history[0])
+        << "iteration " << i;
+}
+
+TEST(ConjugateGradients, FindsTheKnownSolution) {
+  for (const double lambda : {0.0, 1.0})
+    for (const bool jacobi : {false, true}) {
+      const System s(MPI_COMM_WORLD, mixed_box(), 4, lambda);
+      const CgVectors v = s.vectors();
+      const CgOptions options{1000, 1e-12};
+      const CgResult result =
+          conjugate_gradients(s.comm, s.a, jacobi ? s.jacobi() : s.plain(), v, options);
+      EXPECT_TRUE(result.converged);
+      EXPECT_FALSE(result.broke_down);
+      EXPECT_LT(result.iterations, options.iterations);
+      EXPECT_EQ(result.history.size(), result.iterations + 1u);
+      EXPECT_NEAR(result.history.front(), norm(s.b), 1e-12 * norm(s.b));
+      EXPECT_LE(result.residual(), 1e-12 * result.history.front());
+      // No earlier residual was small enough.
+      EXPECT_GT(*(result.history.end() - 2), 1e-12 * result.history.front());
+      EXPECT_LE(relative_difference(s.by_id(v.x), s.exact), 1e-10);
+    }
+}
+
+// What is left in r is the residual of x.
+TEST(ConjugateGradients, ResidualIsTrue) {
+  const System s(MPI_COMM_WORLD, mixed_box(), 4, 0.1);
+  const CgVectors v = s.vectors();
+  const CgResult result = s.solve(v, {15, 0});
+  ById residual = s.b;
+  const ById ax = s.reference.apply(s.by_id(v.x));
+  for (std::size_t i = 0; i < residual.size(); ++i) residual[i] -= ax[i];
+  EXPECT_LE(relative_difference(s.by_id(v.r), residual), 1e-11);
+  EXPECT_NEAR(norm(residual), result.residual(), 1e-12 * norm(s.b));
+}
+
+TEST(ConjugateGradients, HistoryAndSolutionDoNotDependOnTheRanks) {
+  for (const bool jacobi : {false, true}) {
+    const System together(MPI_COMM_WORLD, mixed_box(), 5, 0.1);
+    const System alone(MPI_COMM_SELF, mixed_box(), 5, 0.1);
+    const double tolerance = 1e-10;
+    ById solutions[2];
+    CgResult results[2];
+    for (const System* s : {&together, &alone}) {
+      const CgVectors v = s->vectors();
+      const int which = s == &alone;
+      results[which] = conjugate_gradients(s->comm, s->a, jacobi ? s->jacobi() : s->plain(), v,
+                                           {500, tolerance});
+      EXPECT_TRUE(results[which].converged);
+      solutions[which] = s->by_id(v.x);
+    }
+    expect_same_history(results[0], results[1], 1e-11);
+    // The tolerance bounds residuals; the error is larger by up to the matrix' condition.
+    EXPECT_LE(relative_difference(solutions[0], solutions[1]), 10 * tolerance);
+  }
+}
+
+TEST(ConjugateGradients, EveryStrategyGivesTheSameBits) {
+  System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
+  std::vector<double> history;
+  for (const Strategy& strategy : all_strategies()) {
+    s.space.gs().select(strategy);
+    const CgResult result = s.solve(s.vectors(), {25, 0});
+    if (history.empty()) history = result.history;
+    EXPECT_EQ(result.history, history) << strategy.name;
+  }
+}
+
+TEST(ConjugateGradients, FusedKernelsAndKokkosKernelsAgree) {
+  const System s(MPI_COMM_WORLD, mixed_box(), 4, 0.1);
+  for (const bool jacobi : {false, true}) {
+    const CgVectors fused = s.vectors(), library = s.vectors();
+    ConstDeviceVector<double> diagonal;
+    if (jacobi) diagonal = s.a.inverse_diagonal();
+    const CgResult from_fused =
+        conjugate_gradients(s.comm, s.a, FusedVectorOps(s.range, diagonal), fused, {30, 0});
+    const CgResult from_library = conjugate_gradients(
+        s.comm, s.a, KokkosKernelsVectorOps(s.range, diagonal), library, {30, 0});
+    expect_same_history(from_library, from_fused, 1e-12);
+    EXPECT_LE(relative_difference(s.by_id(library.x), s.by_id(fused.x)), 1e-11);
+  }
+}
+
+// With a large λ the matrix is nearly its diagonal mass, which Jacobi inverts.
+TEST(ConjugateGradients, JacobiSavesIterations) {
+  const System s(MPI_COMM_WORLD, mixed_box(), 5, 1e6);
+  const CgVectors v = s.vectors();
+  const CgResult plain = s.solve(s.vectors(), {1000, 1e-10});
+  const CgResult jacobi = conjugate_gradients(s.comm, s.a, s.jacobi(), v, {1000, 1e-10});
+  EXPECT_TRUE(plain.converged);
+  EXPECT_TRUE(jacobi.converged);
+  EXPECT_LT(5 * jacobi.iterations, plain.iterations);
+  EXPECT_LE(relative_difference(s.by_id(v.x), s.exact), 1e-8);
+}
+
+TEST(ConjugateGradients, RunsExactlyTheIterationsWithoutATolerance) {
+  const System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
+  for (const int iterations : {0, 1, 17, 300}) {  // 300: long after the residual is rounding
+    std::vector<int> progress;
+    const CgVectors v = s.vectors();
+    const CgResult result =
+        conjugate_gradients(s.comm, s.a, s.plain(), v, {iterations, 0}, {},
+                            [&](int iteration) { progress.push_back(iteration); });
+    EXPECT_EQ(result.iterations, iterations);
+    EXPECT_EQ(result.history.size(), iterations + 1u);
+    EXPECT_TRUE(result.converged);
+    EXPECT_FALSE(result.broke_down);
+    ASSERT_EQ(progress.size(), static_cast<std::size_t>(iterations));
+    for (int i = 0; i < iterations; ++i) EXPECT_EQ(progress[i], i + 1);
+  }
+}
+
+// The recursive residual goes on falling, here until its square underflows.
+TEST(ConjugateGradients, RunsExactlyTheIterationsPastUnderflow) {
+  const System s(MPI_COMM_WORLD, mixed_box(), 1, 1.0);
+  const CgVectors v = s.vectors();
+  const CgResult result = s.solve(v, {1000, 0});
+  EXPECT_EQ(result.iterations, 1000);
+  EXPECT_TRUE(result.converged);
+  EXPECT_FALSE(result.broke_down);
+  EXPECT_LE(relative_difference(s.by_id(v.x), s.exact), 1e-12);
+}
+
+TEST(ConjugateGradients, SaysWhenItDidNotConverge) {
+  const System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
+  const CgResult result = s.solve(s.vectors(), {5, 1e-12});
+  EXPECT_EQ(result.iterations, 5);
+  EXPECT_FALSE(result.converged);
+  EXPECT_FALSE(result.broke_down);
+}
+
+TEST(ConjugateGradients, SolvesNothingForNothing) {
+  const System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
+  for (const CgOptions options : {CgOptions{20, 0}, CgOptions{20, 1e-8}}) {
+    const CgVectors v = s.vectors(ById(s.b.size(), 0));
+    const CgResult result = s.solve(v, options);
+    EXPECT_EQ(result.iterations, options.tolerance > 0 ? 0 : 20);
+    EXPECT_TRUE(result.converged);
+    EXPECT_FALSE(result.broke_down);
+    EXPECT_EQ(result.residual(), 0);
+    EXPECT_EQ(max_abs(s.by_id(v.x)), 0);
+  }
+}
+
+double mean(const ById& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+// b has a part along constants, which no x can reach: it is projected out, and what x has of them
+// is arbitrary.
+TEST(ConjugateGradients, SolvesTheSingularCaseByProjection) {
+  const System s(MPI_COMM_WORLD, periodic_box(), 4, 0.0);
+  ASSERT_TRUE(s.a.is_singular());
+  ById b = s.b;
+  for (double& value : b) value += 0.5;
+  const CgVectors v = s.vectors(b);
+  const auto project = [&](const DeviceVector<double>& r) { remove_constants(s.comm, s.space, r); };
+  const CgResult result = conjugate_gradients(s.comm, s.a, s.plain(), v, {1000, 1e-12}, project);
+  EXPECT_TRUE(result.converged);
+  EXPECT_NEAR(result.history.front(), norm(s.b), 1e-11 * norm(s.b));
+  ById x = s.by_id(v.x), exact = s.exact;
+  const double shift = mean(x) - mean(exact);
+  for (double& value : x) value -= shift;
+  EXPECT_LE(relative_difference(x, exact), 1e-10);
+
+  const CgVectors again = s.vectors(b);
+  EXPECT_FALSE(s.solve(again, {1000, 1e-12}).converged) << "without projection";
+}
+
+TEST(ConjugateGradients, RemovesConstantsFromDofsNotFromPadding) {
+  const System s(MPI_COMM_WORLD, periodic_box(), 3, 0.0);
+  const auto vector = to_assembled(s.space, s.reference.mesh(), s.exact);
+  remove_constants(s.comm, s.space, vector);
+  ById expected = s.exact;
+  for (double& value : expected) value -= mean(s.exact);
+  EXPECT_LE(relative_difference(s.by_id(vector), expected), 1e-14);
+}
+
+// Changes what A gives, after some applications.
+struct Spoiled {
+  enum class How { nan_product, nan_vector, negative };
+
+  double apply(const DeviceVector<double>& p, const DeviceVector<double>& ap) const {
+    double p_dot_ap = a.apply(p, ap);
+    if (++applications < first) return p_dot_ap;
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    // One rank alone: the others have to hear of it.
+    const bool here = a.space().gs().communicator().rank() == 0;
+    if (how == How::nan_product && here) p_dot_ap = nan;
+    if (how == How::nan_vector && here && ap.extent(0) > 0)
+      Kokkos::deep_copy(Kokkos::subview(ap, ap.extent(0) - 1), nan);
+    if (how == How::negative) p_dot_ap = -p_dot_ap;
+    return p_dot_ap;
+  }
+
+  const EllipticOperator& a;
+  How how;
+  int first;
+  mutable int applications = 0;
+};
+
+TEST(ConjugateGradients, ReportsBreakdownOfTheOperator) {
+  const System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
+  for (const auto how :
+       {Spoiled::How::nan_product, Spoiled::How::nan_vector, Spoiled::How::negative})
+    for (const double tolerance : {0.0, 1e-10})
+      for (const int first : {1, 4}) {
+        const Spoiled spoiled{s.a, how, first};
+        const CgResult result =
+            conjugate_gradients(s.comm, spoiled, s.plain(), s.vectors(), {50, tolerance});
+        EXPECT_TRUE(result.broke_down);
+        EXPECT_FALSE(result.converged);
+        // A NaN in the vector is seen in the residual that it makes.
+        EXPECT_EQ(result.iterations, how == Spoiled::How::nan_vector ? first : first - 1);
+        EXPECT_EQ(result.history.size(), result.iterations + 1u);
+      }
+}
+
+TEST(ConjugateGradients, ReportsBreakdownOnAnIndefiniteMatrix) {
+  const System s(MPI_COMM_WORLD, mixed_box(), 3, -1000.0);
+  const CgResult result = s.solve(s.vectors(), {50, 1e-10});
+  EXPECT_TRUE(result.broke_down);
+  EXPECT_FALSE(result.converged);
+}
+
+TEST(ConjugateGradients, ReportsARightHandSideThatIsNotFinite) {
+  const System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
+  for (const double bad :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), 1e200})
+    for (const double tolerance : {0.0, 1e-10}) {
+      ById b = s.b;
+      *std::find_if(b.begin(), b.end(), [](double value) { return value != 0; }) = bad;
+      const CgResult result = s.solve(s.vectors(b), {50, tolerance});
+      EXPECT_TRUE(result.broke_down) << bad << ", tolerance " << tolerance;
+      EXPECT_FALSE(result.converged) << bad << ", tolerance " << tolerance;
+      EXPECT_EQ(result.iterations, 0) << bad << ", tolerance " << tolerance;
+    }
+}
+
+}  // namespace
+}  // namespace nekbone_k

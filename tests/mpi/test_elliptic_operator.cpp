@@ -1,0 +1,264 @@
+#include "operators/elliptic_operator.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "app/case.hpp"
+#include "core/config.hpp"
+#include "operators/axhelm_kernel.hpp"
+#include "support/reference_operator.hpp"
+
+namespace nekbone_k {
+namespace {
+
+// The largest error of an entry of A u over the largest entry: sums of some hundred products of
+// either sign, the most at high order. Measured are 4e-14, at order 14.
+constexpr double tolerance = 2e-13;
+
+// Seven elements at least, so that every number of ranks has one each.
+MeshSpec make_spec(Deformation deformation) {
+  MeshSpec spec;
+  spec.elements = {2, 2, 2};
+  spec.extent = {2, 1, 1.5};
+  spec.periodic = {true, false, true};
+  spec.deformation = deformation;
+  spec.epsilon = 0.3;
+  if (deformation == Deformation::kershaw) {
+    spec.elements = {6, 2, 2};
+    spec.periodic = {false, false, false};
+  }
+  return spec;
+}
+
+MeshSpec make_spec(Deformation deformation, std::array<int, 3> elements,
+                   std::array<bool, 3> periodic) {
+  MeshSpec spec = make_spec(deformation);
+  spec.elements = elements;
+  spec.periodic = periodic;
+  return spec;
+}
+
+struct Operator {
+  Operator(const MeshSpec& spec, int order, double lambda)
+      : reference(spec, order, lambda),
+        mesh(spec, order, comm.size(), comm.rank()),
+        space(comm, mesh),
+        geometry(space),
+        a(space, geometry, lambda) {}
+
+  // A u by id, and uᵀ A u summed over the ranks.
+  std::pair<ById, double> apply(const ById& u) const {
+    const auto au = space.make_vector("Au");
+    const double u_dot_au = a.apply(to_assembled(space, reference.mesh(), u), au);
+    return {to_ids(comm, space, reference.mesh(), au), comm.sum(u_dot_au)};
+  }
+
+  void expect_equals_reference() const {
+    const ById u = reference.mesh().random(1), expected = reference.apply(u);
+    const auto [au, u_dot_au] = apply(u);
+    EXPECT_LE(relative_difference(au, expected), tolerance);
+    EXPECT_NEAR(u_dot_au, dot(u, expected), 1e-12 * dot(u, expected));
+  }
+
+  Communicator comm{MPI_COMM_WORLD};
+  ReferenceOperator reference;
+  BoxMesh mesh;
+  AssembledSpace space;
+  GeometricFactors geometry;
+  EllipticOperator a;
+};
+
+class EllipticOperatorOrder : public testing::TestWithParam<int> {};
+
+TEST_P(EllipticOperatorOrder, EqualsThePlainLoops) {
+  Operator(make_spec(Deformation::sine), GetParam(), 0.1).expect_equals_reference();
+}
+
+// 17 is compiled by no one, and takes the run-time kernel.
+INSTANTIATE_TEST_SUITE_P(Orders, EllipticOperatorOrder,
+                         testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 17),
+                         [](const auto& instance) { return "N" + std::to_string(instance.param); });
+
+using OrderDeformationLambda = std::tuple<int, Deformation, double>;
+
+std::string case_name(const testing::TestParamInfo<OrderDeformationLambda>& instance) {
+  const auto [order, deformation, lambda] = instance.param;
+  return fmt::format("N{}_{}_lambda{}", order, name(deformation), static_cast<int>(10 * lambda));
+}
+
+class EllipticOperatorCase : public testing::TestWithParam<OrderDeformationLambda> {};
+
+TEST_P(EllipticOperatorCase, EqualsThePlainLoops) {
+  const auto [order, deformation, lambda] = GetParam();
+  Operator(make_spec(deformation), order, lambda).expect_equals_reference();
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, EllipticOperatorCase,
+                         testing::Combine(testing::Values(1, 2, 3, 6),
+                                          testing::Values(Deformation::none, Deformation::sine,
+                                                          Deformation::kershaw),
+                                          testing::Values(0.0, 0.1, 1.0)),
+                         case_name);
+
+TEST(EllipticOperator, EqualsThePlainLoopsOnEveryKindOfBox) {
+  using Flags = std::array<bool, 3>;
+  for (const auto& [elements, periodic] :
+       {std::pair{std::array{7, 1, 1}, Flags{true, true, true}},
+        std::pair{std::array{1, 2, 7}, Flags{true, true, false}},
+        std::pair{std::array{5, 4, 3}, Flags{false, false, false}},
+        std::pair{std::array{4, 4, 4}, Flags{true, true, true}},
+        std::pair{std::array{3, 3, 3}, Flags{false, true, true}}})
+    for (const int order : {1, 3})
+      Operator(make_spec(Deformation::sine, elements, periodic), order, 1.0)
+          .expect_equals_reference();
+}
+
+TEST(EllipticOperator, IsSymmetricAndPositive) {
+  for (const Deformation deformation : {Deformation::none, Deformation::sine, Deformation::kershaw})
+    for (const double lambda : {0.0, 1.0}) {
+      const Operator op(make_spec(deformation), 4, lambda);
+      const ById u = op.reference.mesh().random(1), v = op.reference.mesh().random(2);
+      const auto [au, u_dot_au] = op.apply(u);
+      const auto [av, v_dot_av] = op.apply(v);
+      EXPECT_NEAR(dot(v, au), dot(u, av), 1e-13 * u_dot_au);
+      EXPECT_NEAR(u_dot_au, dot(u, au), 1e-13 * u_dot_au);
+      EXPECT_GT(u_dot_au, 0);
+      EXPECT_GT(v_dot_av, 0);
+    }
+}
+
+TEST(EllipticOperator, AnnihilatesConstantsOnlyWhereItIsSingular) {
+  for (const double lambda : {0.0, 0.1})
+    for (const bool periodic : {true, false}) {
+      const Operator op(make_spec(Deformation::sine, {3, 3, 2}, {true, true, periodic}), 5, lambda);
+      EXPECT_EQ(op.a.is_singular(), lambda == 0 && periodic);
+      const ReferenceMesh& mesh = op.reference.mesh();
+      ById ones(mesh.n_points());
+      for (GlobalId id = 0; id < mesh.n_points(); ++id) ones[id] = !mesh.is_masked(id);
+      const double size = max_abs(op.apply(ones).first);
+      const double usual_size = max_abs(op.apply(mesh.random(1)).first);
+      if (op.a.is_singular()) {
+        EXPECT_LE(size, 1e-13 * usual_size);
+      } else {
+        EXPECT_GE(size, 1e-5 * usual_size);
+      }
+    }
+}
+
+// Enough elements that some are interior on every rank of up to seven.
+TEST(EllipticOperator, EveryStrategyGivesTheSameBits) {
+  Operator op(make_spec(Deformation::sine, {7, 6, 5}, {true, false, true}), 2, 0.1);
+  const ById u = op.reference.mesh().random(1);
+  const auto expected = op.apply(u);
+  EXPECT_LE(relative_difference(expected.first, op.reference.apply(u)), tolerance);
+  for (const Strategy& strategy : all_strategies()) {
+    op.space.gs().select(strategy);
+    for (int call = 0; call < 2; ++call) EXPECT_EQ(op.apply(u), expected) << strategy.name;
+  }
+}
+
+TEST(EllipticOperator, OverlappedStrategiesWorkOnInteriorElementsMeanwhile) {
+  Operator op(make_spec(Deformation::none, {7, 6, 5}, {true, true, true}), 2, 0.1);
+  const auto u = to_assembled(op.space, op.reference.mesh(), op.reference.mesh().random(1));
+  const auto au = op.space.make_vector("Au");
+  using Events = std::vector<std::string>;
+  for (const Strategy& strategy : all_strategies()) {
+    op.space.gs().select(strategy);
+    EventLog log;
+    op.a.apply(u, au, &log);
+    const Events expected = strategy.overlapped ? Events{"boundary elements", "exchange posted",
+                                                         "interior elements", "exchange waited for"}
+                                                : Events{"boundary elements", "interior elements",
+                                                         "exchange posted", "exchange waited for"};
+    EXPECT_EQ(log.events(), expected) << strategy.name;
+  }
+}
+
+// The log tells the truth: the boundary elements alone give the shares of the shared DOFs, and the
+// interior ones leave those alone.
+TEST(EllipticOperator, InteriorElementsLeaveSharedDofsAlone) {
+  const Operator op(make_spec(Deformation::sine, {7, 6, 5}, {true, true, true}), 2, 0.1);
+  const auto u = to_assembled(op.space, op.reference.mesh(), op.reference.mesh().random(1));
+  const auto au = op.space.make_vector("Au");
+  const double boundary = op.a.apply_boundary(u, au);
+  const std::vector<double> posted = to_host(au);
+  const double interior = op.a.apply_interior(u, au);
+  const std::vector<double> done = to_host(au);
+  for (LocalIndex s = 0; s < op.space.gs().plan().n_shared(); ++s) ASSERT_EQ(posted[s], done[s]);
+  const auto whole = op.space.make_vector("whole");
+  EXPECT_EQ(op.a.apply(u, whole), boundary + interior);
+}
+
+TEST(EllipticOperator, InverseDiagonalInvertsTheDiagonalOfTheMatrix) {
+  for (const auto& spec : {make_spec(Deformation::sine, {2, 2, 2}, {true, false, true}),
+                           make_spec(Deformation::kershaw, {6, 2, 1}, {false, false, false}),
+                           make_spec(Deformation::none, {7, 1, 1}, {false, false, false})})
+    for (const int order : {2, 3}) {
+      const Operator op(spec, order, 0.1);
+      const ReferenceMesh& mesh = op.reference.mesh();
+      ById unit(mesh.n_points(), 0), expected(mesh.n_points(), 0);
+      for (GlobalId id = 0; id < mesh.n_points(); ++id) {
+        if (mesh.is_masked(id)) continue;
+        unit[id] = 1;
+        expected[id] = 1 / op.reference.apply(unit)[id];
+        unit[id] = 0;
+      }
+      const ById inverse = to_ids(op.comm, op.space, mesh, op.a.inverse_diagonal());
+      EXPECT_LE(relative_difference(inverse, expected), 1e-12);
+    }
+}
+
+// One body serves both; called here with Nq known only when running, it must agree at every order
+// that is compiled.
+template <int... orders>
+void compare_kernels(std::integer_sequence<int, orders...>) {
+  for (const int order : {orders...}) {
+    const Operator op(make_spec(Deformation::sine), order, 0.1);
+    const auto u = to_assembled(op.space, op.reference.mesh(), op.reference.mesh().random(1));
+    const ElementLayout& layout = op.space.layout();
+    AxhelmArguments arguments{.layout = layout,
+                              .first_block = 0,
+                              .last_block = layout.n_blocks(),
+                              .interior_begin = op.space.interior_begin(),
+                              .lambda = 0.1,
+                              .surface_entries = op.space.surface_entries(),
+                              .factors = op.geometry.factors,
+                              .derivative = op.geometry.derivative,
+                              .inverse_weight_squared = op.geometry.inverse_weight_squared,
+                              .u = u,
+                              .au_interior = op.space.make_vector("interior"),
+                              .au_surface = DeviceVector<double>("s", layout.n_surface_values())};
+    const double compiled_dot = axhelm(arguments);
+    const ById compiled_interior = to_host(arguments.au_interior);
+    const ById compiled_surface = to_host(arguments.au_surface);
+    Kokkos::deep_copy(arguments.au_interior, 0.0);
+    Kokkos::deep_copy(arguments.au_surface, 0.0);
+    const double dot = AxhelmKernel(arguments, DynamicNq{layout.nq}).run("run-time order");
+    EXPECT_NEAR(dot, compiled_dot, 1e-13 * compiled_dot) << "order " << order;
+    EXPECT_LE(relative_difference(to_host(arguments.au_surface), compiled_surface), 1e-14);
+    const ById interior = to_host(arguments.au_interior);
+    if (order > 1) {
+      EXPECT_LE(relative_difference(interior, compiled_interior), 1e-14);
+    }
+  }
+}
+
+TEST(EllipticOperator, CompiledAndRunTimeKernelsAgree) { compare_kernels(CompiledOrders{}); }
+
+TEST(EllipticOperator, KnowsItsCompiledOrders) {
+  int count = 0;
+  for (int order = -1; order <= 64; ++order) count += is_compiled_order(order);
+  EXPECT_EQ(count, static_cast<int>(CompiledOrders::size()));
+  EXPECT_FALSE(is_compiled_order(0));
+  EXPECT_FALSE(is_compiled_order(17));
+}
+
+}  // namespace
+}  // namespace nekbone_k

@@ -1,0 +1,238 @@
+// What every exchange strategy owes the gather-scatter: the bytes of each message, in their slots.
+#include "gs/strategy_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "gs/halo_exchange.hpp"
+#include "gs/strategies/host_staged.hpp"
+#include "gs/strategies/pairwise.hpp"
+
+namespace nekbone_k {
+
+// Outside the unnamed namespace, where GoogleTest finds it.
+static void PrintTo(const Strategy& strategy, std::ostream* out) { *out << strategy.name; }
+
+namespace {
+
+// Ranks a and b share 1 + (a + b) % 4 DOFs, and all share one, so that messages differ in length.
+// Rank 2, where there is one, shares nothing.
+std::vector<GlobalId> candidates_of(int rank, int size) {
+  if (rank == 2) return {1, 2, 3};
+  std::vector<GlobalId> ids{1000000};
+  for (int other = 0; other < size; ++other) {
+    if (other == rank || other == 2) continue;
+    const int low = std::min(rank, other), high = std::max(rank, other);
+    for (int i = 0; i <= (low + high) % 4; ++i) ids.push_back(100 + 1000 * low + 10 * high + i);
+  }
+  return ids;
+}
+
+using Bytes = Kokkos::View<unsigned char*, DeviceMemory>;
+
+class StrategiesEach : public testing::TestWithParam<Strategy> {
+ protected:
+  const Communicator m_comm{MPI_COMM_WORLD};
+  const int m_rank = m_comm.rank();
+  const HaloPlan m_plan = make_halo_plan(m_comm, candidates_of(m_comm.rank(), m_comm.size()));
+};
+
+// One byte of an item, different for everything that could be mixed up.
+unsigned char content(int from, int to, int index, int byte, int call) {
+  return static_cast<unsigned char>(1 + 37 * from + 59 * to + 11 * index + 3 * byte + 101 * call);
+}
+
+TEST_P(StrategiesEach, DeliversEveryByteOfEveryMessageAtEveryCall) {
+  constexpr int guard = 32;
+  constexpr unsigned char untouched = 0xa5;
+  for (const int item_bytes : {1, 4, 8, 12, 24}) {
+    const int bytes = item_bytes * m_plan.n_slots();
+    const Bytes send("send", bytes + guard), receive("receive", bytes + guard);
+    Kokkos::deep_copy(receive, untouched);
+    const auto exchange = GetParam().make(
+        m_comm, m_plan, {send.data(), receive.data(), static_cast<std::size_t>(item_bytes)});
+
+    for (int call = 0; call < 4; ++call) {
+      const auto sent = Kokkos::create_mirror(HostMemory(), send);
+      Kokkos::deep_copy(sent, untouched);
+      std::vector<unsigned char> expected(bytes + guard, untouched);
+      for (const Neighbour& n : m_plan.neighbours)
+        for (int i = 0; i < n.count; ++i)
+          for (int b = 0; b < item_bytes; ++b) {
+            const int at = (n.offset + i) * item_bytes + b;
+            sent(at) = content(m_rank, n.rank, i, b, call);
+            expected[at] = content(n.rank, m_rank, i, b, call);
+          }
+      Kokkos::deep_copy(send, sent);
+      exchange->start();
+      exchange->finish();
+
+      const auto got = Kokkos::create_mirror_view_and_copy(HostMemory(), receive);
+      EXPECT_EQ(std::vector<unsigned char>(got.data(), got.data() + bytes + guard), expected)
+          << item_bytes << " bytes an item, call " << call;
+      const auto kept = Kokkos::create_mirror_view_and_copy(HostMemory(), send);
+      EXPECT_TRUE(std::equal(sent.data(), sent.data() + bytes + guard, kept.data()));
+    }
+  }
+}
+
+TEST_P(StrategiesEach, ReadsTheSendBufferAtTheCallNotBefore) {
+  // Made, poisoned and left alone for a while: what counts is what is packed when it starts.
+  const Bytes send("send", m_plan.n_slots()), receive("receive", m_plan.n_slots());
+  Kokkos::deep_copy(send, static_cast<unsigned char>(1));
+  const auto exchange = GetParam().make(m_comm, m_plan, {send.data(), receive.data(), 1});
+  exchange->poison();
+  Kokkos::deep_copy(send, static_cast<unsigned char>(2 + m_rank));
+  exchange->start();
+  exchange->finish();
+  Kokkos::deep_copy(send, static_cast<unsigned char>(200));  // ours again
+  const auto got = Kokkos::create_mirror_view_and_copy(HostMemory(), receive);
+  for (const Neighbour& n : m_plan.neighbours)
+    for (int i = 0; i < n.count; ++i) EXPECT_EQ(got(n.offset + i), 2 + n.rank);
+}
+
+TEST_P(StrategiesEach, LivesBesideOthersOfItsKind) {
+  // The exchanges of fields with other types or components use the same communicator in turn.
+  const Bytes send_a("send", m_plan.n_slots()), receive_a("receive", m_plan.n_slots());
+  const Bytes send_b("send", 8 * m_plan.n_slots()), receive_b("receive", 8 * m_plan.n_slots());
+  Kokkos::deep_copy(send_a, static_cast<unsigned char>(10 + m_rank));
+  Kokkos::deep_copy(send_b, static_cast<unsigned char>(50 + m_rank));
+  const auto a = GetParam().make(m_comm, m_plan, {send_a.data(), receive_a.data(), 1});
+  {
+    const auto b = GetParam().make(m_comm, m_plan, {send_b.data(), receive_b.data(), 8});
+    a->start();
+    a->finish();
+    b->start();
+    b->finish();
+  }
+  a->start();
+  a->finish();
+  const auto got_a = Kokkos::create_mirror_view_and_copy(HostMemory(), receive_a);
+  const auto got_b = Kokkos::create_mirror_view_and_copy(HostMemory(), receive_b);
+  for (const Neighbour& n : m_plan.neighbours) {
+    for (int i = n.offset; i < n.offset + n.count; ++i) EXPECT_EQ(got_a(i), 10 + n.rank);
+    for (int i = 8 * n.offset; i < 8 * (n.offset + n.count); ++i) EXPECT_EQ(got_b(i), 50 + n.rank);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, StrategiesEach,
+                         testing::ValuesIn(all_strategies().begin(), all_strategies().end()),
+                         [](const auto& test) {
+                           std::string name = test.param.name;
+                           std::replace_if(
+                               name.begin(), name.end(),
+                               [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+                           return name;
+                         });
+
+// ---- Poison ------------------------------------------------------------------------------------
+
+// Delivers at its first call and never again.
+class DeliversOnce final : public Exchange {
+ public:
+  explicit DeliversOnce(std::unique_ptr<Exchange> inner) : m_inner(std::move(inner)) {}
+  void start() override {
+    if (m_calls == 0) m_inner->start();
+  }
+  void finish() override {
+    if (m_calls++ == 0) m_inner->finish();
+  }
+
+ private:
+  std::unique_ptr<Exchange> m_inner;
+  int m_calls = 0;
+};
+
+std::unique_ptr<Exchange> make_delivers_once(const Communicator& comm, const HaloPlan& plan,
+                                             const MessageBuffers& buffers) {
+  return std::make_unique<DeliversOnce>(make_pairwise(comm, plan, buffers));
+}
+
+class StrategiesPoison : public testing::TestWithParam<bool> {
+ protected:
+  const Communicator m_comm{MPI_COMM_WORLD};
+};
+
+// Without the poison in the buffers of the staging, what they hold from the call before would be
+// taken for a delivery.
+TEST_P(StrategiesPoison, ShowsInEveryBufferWhatWasNotDelivered) {
+  const bool staged = GetParam();
+  Strategy strategy;
+  strategy.make = staged ? host_staged<make_delivers_once> : make_delivers_once;
+  const auto plan = std::make_shared<const DeviceHaloPlan>(
+      make_halo_plan(m_comm, candidates_of(m_comm.rank(), m_comm.size())));
+  const LocalIndex n_shared = plan->host.n_shared();
+  constexpr int components = 2;
+  HaloExchange<double> exchange(m_comm, plan, strategy, components);
+
+  const DeviceField<double> field("field", n_shared, components);
+  for (int call = 0; call < 2; ++call) {
+    Kokkos::deep_copy(field, 1.0);
+    exchange.poison(std::numeric_limits<double>::quiet_NaN());
+    exchange.start(field);
+    exchange.finish(field, Reduction::add);
+    const auto host = Kokkos::create_mirror_view_and_copy(HostMemory(), field);
+    for (LocalIndex s = 0; s < n_shared; ++s)
+      for (int c = 0; c < components; ++c) {
+        const int sharers = plan->host.share_offsets[s + 1] - plan->host.share_offsets[s];
+        if (call == 0) {
+          EXPECT_EQ(host(s, c), sharers);
+        } else {
+          EXPECT_TRUE(std::isnan(host(s, c))) << host(s, c);
+        }
+      }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Both, StrategiesPoison, testing::Bool(),
+                         [](const auto& test) { return test.param ? "staged" : "direct"; });
+
+// ---- The table ---------------------------------------------------------------------------------
+
+TEST(StrategiesTable, HasTheFourExchangesPlainAndOverlapped) {
+  for (const std::string exchange :
+       {"host-pairwise", "host-alltoall", "device-pairwise", "device-alltoall"}) {
+    const Strategy* plain = find_strategy(exchange);
+    const Strategy* overlapped = find_strategy(exchange + "+overlap");
+    ASSERT_NE(plain, nullptr) << exchange;
+    ASSERT_NE(overlapped, nullptr) << exchange;
+    EXPECT_FALSE(plain->overlapped);
+    EXPECT_TRUE(overlapped->overlapped);
+    EXPECT_EQ(plain->make, overlapped->make);
+    EXPECT_EQ(plain->memory, overlapped->memory);
+  }
+}
+
+TEST(StrategiesTable, FindsEachByItsNameOnly) {
+  std::set<std::string> names;
+  for (const Strategy& strategy : all_strategies()) {
+    EXPECT_TRUE(names.insert(strategy.name).second) << strategy.name << " twice";
+    EXPECT_EQ(find_strategy(strategy.name), &strategy);
+    EXPECT_NE(strategy.make, nullptr) << strategy.name;
+    EXPECT_FALSE(strategy.memory.empty()) << strategy.name;
+    EXPECT_FALSE(strategy.description.empty()) << strategy.name;
+  }
+  EXPECT_EQ(find_strategy(""), nullptr);
+  EXPECT_EQ(find_strategy("device"), nullptr);
+  EXPECT_EQ(find_strategy("device-pairwise+"), nullptr);
+}
+
+TEST(StrategiesTable, GoesFromSimpleToLessSimple) {
+  const auto place = [](const char* name) { return find_strategy(name); };
+  EXPECT_EQ(place("device-pairwise"), all_strategies().data());
+  EXPECT_LT(place("device-pairwise"), place("host-pairwise"));
+  EXPECT_LT(place("device-alltoall"), place("host-alltoall"));
+  EXPECT_LT(place("device-pairwise"), place("device-alltoall"));
+  EXPECT_LT(place("host-pairwise"), place("host-alltoall"));
+  EXPECT_TRUE(std::is_partitioned(all_strategies().begin(), all_strategies().end(),
+                                  [](const Strategy& s) { return !s.overlapped; }));
+}
+
+}  // namespace
+}  // namespace nekbone_k

@@ -1,0 +1,712 @@
+// The tuner with real strategies, with wrong ones, and with ones that throw. No test asserts a
+// time: what is checked is that the choice follows from the samples by the documented rule.
+#include "gs/tuner.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gs/strategies/all_to_all.hpp"
+#include "gs/strategies/host_staged.hpp"
+#include "gs/strategies/pairwise.hpp"
+#include "gs/verify.hpp"
+
+namespace nekbone_k {
+namespace {
+
+using Ids = std::vector<GlobalId>;
+
+constexpr GlobalId of_all = 7;
+
+// A ring: six DOFs with the next rank, and one that all share, in front of private ones.
+Ids ring_ids(int rank, int size) {
+  Ids ids{of_all, of_all};
+  for (int i = 0; i < 6; ++i) {
+    ids.push_back(1000 * ((rank + 1) % size) + 100 + i);
+    ids.push_back(1000 * rank + 100 + i);
+    ids.push_back(1000 * rank + 500 + i);
+  }
+  return ids;
+}
+
+// ---- Exchanges that do wrong -------------------------------------------------------------------
+
+enum class Fault {
+  delivers_nothing,
+  skips_a_neighbour,          // whose part of the receive buffer stays as it was
+  corrupts_a_byte,            // the least significant of the first item
+  delivers_the_last_call,     // right at the first call, one call behind after it
+  reverses_a_message,         // right values in wrong slots
+  swaps_components,           // right with one component
+  fails_for_floats,           // right for double
+  fails_for_three_components  // right for fewer
+};
+enum class Where { everywhere, last_rank };
+
+// What a correct exchange delivered, spoiled.
+class Faulty final : public Exchange {
+ public:
+  Faulty(Fault fault, Where where, const Communicator& comm, const HaloPlan& plan,
+         const MessageBuffers& buffers)
+      : m_fault(fault),
+        m_active(where == Where::everywhere || comm.rank() == comm.size() - 1),
+        m_plan(plan),
+        m_item_bytes(buffers.item_bytes),
+        m_receive(static_cast<unsigned char*>(buffers.receive), buffers.bytes(plan)),
+        m_inner(host_staged<make_pairwise>(comm, plan, buffers)) {}
+
+  void start() override {
+    m_before = received();
+    m_inner->start();
+  }
+
+  void finish() override {
+    m_inner->finish();
+    if (!m_active || m_plan.neighbours.empty()) return;
+    std::vector<unsigned char> bytes = received();
+    const std::vector<unsigned char> delivered = bytes;
+    spoil(bytes);
+    m_last = delivered;
+    Kokkos::deep_copy(m_receive, HostBytes(bytes.data(), bytes.size()));
+  }
+
+  void poison() override { m_inner->poison(); }
+
+ private:
+  using DeviceBytes =
+      Kokkos::View<unsigned char*, DeviceMemory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  using HostBytes =
+      Kokkos::View<unsigned char*, HostMemory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+  std::vector<unsigned char> received() const {
+    std::vector<unsigned char> bytes(m_receive.extent(0));
+    Kokkos::deep_copy(HostBytes(bytes.data(), bytes.size()), m_receive);
+    return bytes;
+  }
+
+  void spoil(std::vector<unsigned char>& bytes) const {
+    const Neighbour& n = m_plan.neighbours.back();
+    const auto item = [&](LocalIndex slot) { return bytes.begin() + slot * m_item_bytes; };
+    switch (m_fault) {
+      case Fault::delivers_nothing:
+        bytes = m_before;
+        break;
+      case Fault::skips_a_neighbour:
+        std::copy(m_before.begin() + n.offset * m_item_bytes,
+                  m_before.begin() + (n.offset + n.count) * m_item_bytes, item(n.offset));
+        break;
+      case Fault::corrupts_a_byte:
+        bytes[0] ^= 0x01;
+        break;
+      case Fault::delivers_the_last_call:
+        if (!m_last.empty()) bytes = m_last;
+        break;
+      case Fault::reverses_a_message:
+        for (LocalIndex i = 0; i < n.count / 2; ++i)
+          std::swap_ranges(item(n.offset + i), item(n.offset + i + 1),
+                           item(n.offset + n.count - 1 - i));
+        break;
+      case Fault::swaps_components:
+        if (m_item_bytes == 3 * sizeof(double))
+          for (LocalIndex slot = 0; slot < m_plan.n_slots(); ++slot)
+            std::swap_ranges(item(slot), item(slot) + sizeof(double),
+                             item(slot) + 2 * sizeof(double));
+        break;
+      case Fault::fails_for_floats:
+        if (m_item_bytes == sizeof(float)) bytes = m_before;
+        break;
+      case Fault::fails_for_three_components:
+        if (m_item_bytes == 3 * sizeof(double)) bytes = m_before;
+        break;
+    }
+  }
+
+  Fault m_fault;
+  bool m_active;
+  const HaloPlan& m_plan;
+  std::size_t m_item_bytes;
+  DeviceBytes m_receive;
+  std::unique_ptr<Exchange> m_inner;
+  std::vector<unsigned char> m_before, m_last;
+};
+
+template <Fault fault, Where where>
+std::unique_ptr<Exchange> make_faulty(const Communicator& comm, const HaloPlan& plan,
+                                      const MessageBuffers& buffers) {
+  return std::make_unique<Faulty>(fault, where, comm, plan, buffers);
+}
+
+// Pairwise messages of which the last rank leaves one behind, unreceived, for whoever comes next.
+class LeavesAMessage final : public Exchange {
+ public:
+  LeavesAMessage(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
+      : m_comm(comm), m_plan(plan), m_buffers(buffers) {}
+
+  void start() override {
+    Kokkos::fence("packed");
+    const bool neglects = m_comm.rank() == m_comm.size() - 1;
+    for (const Neighbour& n : m_plan.neighbours) {
+      const int bytes = static_cast<int>(n.count * m_buffers.item_bytes);
+      const auto slot = [&](void* buffer) {
+        return static_cast<char*>(buffer) + n.offset * m_buffers.item_bytes;
+      };
+      // Tag 17 is that of the pairwise strategies, which must not see it all the same.
+      MPI_Isend(slot(m_buffers.send), bytes, MPI_BYTE, n.rank, 17, m_comm.get(),
+                &m_requests.emplace_back());
+      if (!neglects || &n != &m_plan.neighbours.front())
+        MPI_Irecv(slot(m_buffers.receive), bytes, MPI_BYTE, n.rank, 17, m_comm.get(),
+                  &m_requests.emplace_back());
+    }
+  }
+
+  void finish() override {
+    MPI_Waitall(static_cast<int>(m_requests.size()), m_requests.data(), MPI_STATUSES_IGNORE);
+    m_requests.clear();
+  }
+
+ private:
+  const Communicator& m_comm;
+  const HaloPlan& m_plan;
+  MessageBuffers m_buffers;
+  std::vector<MPI_Request> m_requests;
+};
+
+std::unique_ptr<Exchange> make_leaves_a_message(const Communicator& comm, const HaloPlan& plan,
+                                                const MessageBuffers& buffers) {
+  return std::make_unique<LeavesAMessage>(comm, plan, buffers);
+}
+
+// ---- Exchanges that throw ----------------------------------------------------------------------
+
+enum class Phase { make, start, finish };
+
+// Throws before anything of the phase is done, so that messages of other ranks are left waiting.
+class Throwing final : public Exchange {
+ public:
+  Throwing(Phase phase, Where where, const Communicator& comm, const HaloPlan& plan,
+           const MessageBuffers& buffers, ExchangeFactory inner)
+      : m_phase(phase), m_active(where == Where::everywhere || comm.rank() == comm.size() - 1) {
+    throw_in(Phase::make);
+    m_inner = inner(comm, plan, buffers);
+  }
+  void start() override {
+    throw_in(Phase::start);
+    m_inner->start();
+  }
+  void finish() override {
+    throw_in(Phase::finish);
+    m_inner->finish();
+  }
+
+ private:
+  void throw_in(Phase phase) const {
+    if (m_active && phase == m_phase) throw std::runtime_error("out of rendezvous slots");
+  }
+
+  Phase m_phase;
+  bool m_active;
+  std::unique_ptr<Exchange> m_inner;
+};
+
+// ---- Strategies --------------------------------------------------------------------------------
+
+Strategy named(const std::string& name, ExchangeFactory make, bool overlapped = false) {
+  return {name, "Host", "for a test", make, overlapped};
+}
+
+Strategy good(const std::string& name, bool overlapped = false) {
+  return named(name, host_staged<make_pairwise>, overlapped);
+}
+
+template <Phase phase, Where where, ExchangeFactory inner>
+std::unique_ptr<Exchange> make_throwing(const Communicator& comm, const HaloPlan& plan,
+                                        const MessageBuffers& buffers) {
+  return std::make_unique<Throwing>(phase, where, comm, plan, buffers, inner);
+}
+
+struct Wrong {
+  Strategy strategy;
+  Where where;
+};
+
+template <Fault fault>
+void add_wrong(std::vector<Wrong>& all, const std::string& name) {
+  all.push_back({named(name, make_faulty<fault, Where::everywhere>), Where::everywhere});
+  all.push_back(
+      {named(name + "_on_one_rank", make_faulty<fault, Where::last_rank>), Where::last_rank});
+}
+
+void PrintTo(const Wrong& wrong, std::ostream* out) { *out << wrong.strategy.name; }
+
+std::vector<Wrong> wrong_strategies() {
+  std::vector<Wrong> all;
+  add_wrong<Fault::delivers_nothing>(all, "delivers_nothing");
+  add_wrong<Fault::skips_a_neighbour>(all, "skips_a_neighbour");
+  add_wrong<Fault::corrupts_a_byte>(all, "corrupts_a_byte");
+  add_wrong<Fault::delivers_the_last_call>(all, "delivers_the_last_call");
+  add_wrong<Fault::reverses_a_message>(all, "reverses_a_message");
+  add_wrong<Fault::swaps_components>(all, "swaps_components");
+  add_wrong<Fault::fails_for_floats>(all, "fails_for_floats");
+  add_wrong<Fault::fails_for_three_components>(all, "fails_for_three_components");
+  all.push_back({named("leaves_a_message", make_leaves_a_message), Where::last_rank});
+  return all;
+}
+
+// ---- The test ----------------------------------------------------------------------------------
+
+// The result as one text, down to the last bit of every sample.
+std::string fingerprint(const TuningResult& result) {
+  std::ostringstream text;
+  text << std::hexfloat << result.selected << ' ' << result.rounds_alone << ' '
+       << result.rounds_with_work << ' ' << result.repeats << ' ' << result.work_portion << ' '
+       << result.verify_seconds << ' ' << result.tune_seconds << ' ' << result.breakdown.pack << ' '
+       << result.breakdown.exchange << ' ' << result.breakdown.unpack << ' '
+       << result.on_rank.median << '\n';
+  const auto list = [&](const std::vector<double>& samples) {
+    for (const double sample : samples) text << sample << ' ';
+    text << '\n';
+  };
+  list(result.work_alone);
+  for (const CandidateResult& c : result.candidates) {
+    text << c.strategy.name << ' ' << c.verified << ' ' << c.failure << ' ' << c.cost.median << ' '
+         << c.cost.low << ' ' << c.cost.high << ' ' << c.relative_to_best << ' ' << c.tie << ' '
+         << c.selected << '\n';
+    list(c.alone);
+    list(c.with_work);
+  }
+  return text.str();
+}
+
+// What the rule of tuner.hpp makes of one stage.
+struct Stage {
+  int winner = -1;
+  std::vector<int> members;
+  std::vector<double> relative;
+  std::vector<bool> tie;
+};
+
+Stage judge(const TuningResult& result, const std::vector<int>& members,
+            std::vector<double> CandidateResult::*samples) {
+  Stage stage;
+  stage.members = members;
+  if (members.empty()) return stage;
+  const auto of = [&](int m) -> const std::vector<double>& {
+    return result.candidates[m].*samples;
+  };
+  int best = members.front();
+  for (const int m : members)
+    if (median(of(m)) < median(of(best))) best = m;
+  int ties = 0;
+  for (const int m : members) {
+    stage.relative.push_back(median(of(m)) / median(of(best)));
+    stage.tie.push_back(m == best || is_tie(of(m), of(best)));
+    ties += stage.tie.back() ? 1 : 0;
+    if (stage.tie.back() && stage.winner < 0) stage.winner = m;
+  }
+  if (ties == 1) stage.tie.assign(members.size(), false);  // nobody to tie with
+  return stage;
+}
+
+class TunerTest : public testing::Test {
+ protected:
+  TunerTest() { m_options = {0, 3}; }
+
+  TuningResult run(GatherScatter& gs, const std::vector<Strategy>& strategies) {
+    const TuningResult result = tune(gs, strategies, m_work, m_options);
+    const std::string print = fingerprint(result);
+    for (const std::string& other : m_comm.gather(print)) EXPECT_EQ(print, other);
+    expect_consistent(result, strategies);
+    if (result.selected >= 0) {
+      EXPECT_EQ(gs.strategy().name, result.candidates[result.selected].strategy.name);
+    }
+    return result;
+  }
+  TuningResult run(const std::vector<Strategy>& strategies) { return run(m_gs, strategies); }
+
+  void expect_consistent(const TuningResult& result, const std::vector<Strategy>& strategies) const;
+
+  // Whether the first DOF that `failure` names is one that ranks share.
+  void expect_names_a_shared_dof(const std::string& failure) const {
+    const std::size_t at = failure.find("DOF ");
+    ASSERT_NE(at, std::string::npos) << failure;
+    const GlobalId id = std::stoll(failure.substr(at + 4));
+    int sharers = 0;
+    for (int r = 0; r < m_comm.size(); ++r) {
+      const Ids ids = ring_ids(r, m_comm.size());
+      sharers += std::count(ids.begin(), ids.end(), id) > 0 ? 1 : 0;
+    }
+    EXPECT_GT(sharers, 1) << failure;
+  }
+
+  // QQᵀ·1 still is the multiplicity: nothing that the candidates left behind gets in the way.
+  void expect_works(GatherScatter& gs) const {
+    const DeviceField<double> points("ones", gs.assembly().n_points(), 1);
+    Kokkos::deep_copy(points, 1.0);
+    gs.gs_op(points, Reduction::add);
+    const auto host = Kokkos::create_mirror_view_and_copy(HostMemory(), points);
+    EXPECT_EQ(host(0, 0), 2 * m_comm.size());
+    for (int p = 2; p < static_cast<int>(points.extent(0)); ++p)
+      EXPECT_EQ(host(p, 0), (p - 2) % 3 == 2 ? 1 : 2) << "point " << p;
+  }
+
+  const Communicator m_comm{MPI_COMM_WORLD};
+  const int m_rank = m_comm.rank(), m_last = m_comm.size() - 1;
+  const bool m_alone = m_comm.size() == 1;  // then nothing is shared, and nothing can be wrong
+  GatherScatter m_gs{m_comm, ring_ids(m_comm.rank(), m_comm.size())};
+  TunerOptions m_options;
+  std::vector<double> m_portions;  // of work that was asked for
+  OverlapWork m_work{"test work", [this](double portion) { m_portions.push_back(portion); }};
+};
+
+void TunerTest::expect_consistent(const TuningResult& result,
+                                  const std::vector<Strategy>& strategies) const {
+  ASSERT_EQ(result.candidates.size(), strategies.size());
+  std::vector<int> plain, with_work;
+  for (int i = 0; i < static_cast<int>(strategies.size()); ++i) {
+    const CandidateResult& c = result.candidates[i];
+    EXPECT_EQ(c.strategy.name, strategies[i].name);
+    EXPECT_EQ(c.verified, c.failure.empty()) << c.failure;
+    EXPECT_EQ(c.selected, i == result.selected) << c.strategy.name;
+    if (c.verified) {
+      (c.strategy.overlapped ? with_work : plain).push_back(i);
+    } else {
+      EXPECT_FALSE(c.tie) << c.strategy.name;
+      EXPECT_EQ(c.alone.size() + c.with_work.size(), 0U) << c.strategy.name;
+    }
+  }
+
+  const Stage alone = judge(result, plain, &CandidateResult::alone);
+  for (std::size_t m = 0; m < plain.size(); ++m) {
+    const CandidateResult& c = result.candidates[plain[m]];
+    EXPECT_EQ(c.alone.size(), static_cast<std::size_t>(result.rounds_alone)) << c.strategy.name;
+    EXPECT_EQ(c.cost.median, median(c.alone)) << c.strategy.name;
+    EXPECT_EQ(c.cost.low, summarize(c.alone).low) << c.strategy.name;
+    EXPECT_EQ(c.cost.high, summarize(c.alone).high) << c.strategy.name;
+    EXPECT_GE(c.relative_to_best, 1) << c.strategy.name;
+    EXPECT_EQ(c.relative_to_best, alone.relative[m]) << c.strategy.name;
+    EXPECT_EQ(c.tie, alone.tie[m]) << c.strategy.name;
+    if (plain[m] != alone.winner || with_work.empty()) {
+      EXPECT_TRUE(c.with_work.empty()) << c.strategy.name;
+    }
+  }
+  EXPECT_GE(result.rounds_alone, plain.empty() ? 0 : m_options.minimum_rounds);
+  EXPECT_GE(result.repeats, 1);
+  if (with_work.empty()) {
+    EXPECT_EQ(result.selected, alone.winner);
+    EXPECT_TRUE(result.work_alone.empty());
+    return;
+  }
+
+  std::vector<int> members = with_work;
+  if (alone.winner >= 0) members.insert(members.begin(), alone.winner);
+  const auto rounds = static_cast<std::size_t>(result.rounds_with_work);
+  EXPECT_GE(result.rounds_with_work, m_options.minimum_rounds);
+  EXPECT_EQ(result.work_alone.size(), rounds);
+  for (const int m : members) ASSERT_EQ(result.candidates[m].with_work.size(), rounds);
+  const Stage under_work = judge(result, members, &CandidateResult::with_work);
+  EXPECT_EQ(result.selected, under_work.winner);
+  for (std::size_t m = 0; m < members.size(); ++m) {
+    const CandidateResult& c = result.candidates[members[m]];
+    if (!c.strategy.overlapped) continue;  // its own stage is the first
+    std::vector<double> exposed = c.with_work;
+    for (std::size_t r = 0; r < rounds; ++r) exposed[r] -= result.work_alone[r];
+    EXPECT_TRUE(c.alone.empty()) << c.strategy.name;
+    EXPECT_EQ(c.cost.median, median(exposed)) << c.strategy.name;
+    EXPECT_EQ(c.cost.low, summarize(exposed).low) << c.strategy.name;
+    EXPECT_EQ(c.cost.high, summarize(exposed).high) << c.strategy.name;
+    EXPECT_GE(c.relative_to_best, 1) << c.strategy.name;
+    EXPECT_EQ(c.relative_to_best, under_work.relative[m]) << c.strategy.name;
+    EXPECT_EQ(c.tie, under_work.tie[m]) << c.strategy.name;
+  }
+  EXPECT_GT(result.work_portion, 0);
+  EXPECT_LE(result.work_portion, 1);
+  EXPECT_EQ(result.work_name, "test work");
+}
+
+std::vector<Strategy> whole_table() { return {all_strategies().begin(), all_strategies().end()}; }
+
+// ---- Right strategies --------------------------------------------------------------------------
+
+TEST_F(TunerTest, SelectsAVerifiedStrategyOfTheTable) {
+  const TuningResult result = run(whole_table());
+  for (const CandidateResult& c : result.candidates) EXPECT_TRUE(c.verified) << c.failure;
+  ASSERT_GE(result.selected, 0);
+  EXPECT_GE(result.breakdown.pack, 0);
+  EXPECT_GE(result.breakdown.exchange, 0);
+  EXPECT_GE(result.breakdown.unpack, 0);
+  EXPECT_GE(result.verify_seconds, 0);
+  EXPECT_GE(result.tune_seconds, 0);
+  expect_works(m_gs);
+}
+
+TEST_F(TunerTest, DoesMoreRoundsThanTheMinimumWithinTheBudgetOrNot) {
+  m_options = {0.02, 2};  // how many is the machine's affair
+  run(whole_table());
+  expect_works(m_gs);
+}
+
+TEST_F(TunerTest, DoesTheMinimumOfRoundsWithoutABudget) {
+  for (const int rounds : {1, 2, 9}) {
+    m_options = {0, rounds};
+    const TuningResult result = run(whole_table());
+    EXPECT_EQ(result.rounds_alone, rounds);
+    EXPECT_EQ(result.rounds_with_work, rounds);
+  }
+}
+
+TEST_F(TunerTest, TakesAPinnedStrategy) {
+  for (const Strategy& strategy : all_strategies()) {
+    const TuningResult result = run({strategy});
+    EXPECT_EQ(result.selected, 0) << strategy.name;
+    EXPECT_EQ(result.candidates[0].relative_to_best, 1) << strategy.name;
+    EXPECT_FALSE(result.candidates[0].tie) << strategy.name;
+    EXPECT_EQ(m_gs.strategy().name, strategy.name);
+    expect_works(m_gs);
+  }
+}
+
+TEST_F(TunerTest, ComparesTheSameStrategyUnderSeveralNames) {
+  // Whether they tie is for the samples to say; expect_consistent applies the rule to them.
+  run({good("a"), good("b"), good("c")});
+  run({good("a"), good("b"), good("a+overlap", true), good("b+overlap", true)});
+  run({good("a+overlap", true), good("b+overlap", true)});
+}
+
+TEST_F(TunerTest, AsksForTheSamePortionsOfTheWorkOnAllRanks) {
+  run({good("plain"), good("overlapped", true)});
+  EXPECT_FALSE(m_portions.empty());
+  for (const double portion : m_portions) {
+    EXPECT_GT(portion, 0);
+    EXPECT_LE(portion, 1);
+  }
+  std::vector<double> portions = m_portions;
+  portions.resize(static_cast<std::size_t>(m_comm.max(std::int64_t(portions.size()))), -1);
+  m_comm.broadcast(portions);
+  EXPECT_EQ(portions, m_portions);
+}
+
+TEST_F(TunerTest, DoesNoWorkWhenNothingIsOverlapped) {
+  const TuningResult result = run({good("a"), good("b")});
+  EXPECT_TRUE(m_portions.empty());
+  EXPECT_EQ(result.rounds_with_work, 0);
+}
+
+// Takes its time, on the last rank only.
+template <int milliseconds>
+class Sleepy final : public Exchange {
+ public:
+  Sleepy(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
+      : m_sleeps(comm.rank() == comm.size() - 1),
+        m_inner(host_staged<make_pairwise>(comm, plan, buffers)) {}
+  void start() override { m_inner->start(); }
+  void finish() override {
+    m_inner->finish();
+    if (m_sleeps) std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+  }
+  void poison() override { m_inner->poison(); }
+
+ private:
+  bool m_sleeps;
+  std::unique_ptr<Exchange> m_inner;
+};
+
+template <int milliseconds>
+std::unique_ptr<Exchange> make_sleepy(const Communicator& comm, const HaloPlan& plan,
+                                      const MessageBuffers& buffers) {
+  return std::make_unique<Sleepy<milliseconds>>(comm, plan, buffers);
+}
+
+// So far apart that no other load on the machine makes up for it in most of the rounds.
+TEST_F(TunerTest, LeavesAsideWhatIsSlowOnOneRank) {
+  const Strategy slow = named("slow", make_sleepy<50>), fast = named("fast", make_sleepy<1>);
+  const Strategy slow_overlapped = named("slow+overlap", make_sleepy<50>, true);
+  const Strategy fast_overlapped = named("fast+overlap", make_sleepy<1>, true);
+  EXPECT_EQ(run({slow, fast}).selected, 1);
+  EXPECT_EQ(run({fast, slow}).selected, 0);
+  EXPECT_EQ(run({slow, slow_overlapped, fast_overlapped}).selected, 2);
+  EXPECT_EQ(run({slow, fast, slow_overlapped}).selected, 1);
+}
+
+TEST_F(TunerTest, TakesRanksWithoutNeighboursAlong) {
+  // Rank 0 has private points only, the last rank none at all; whoever is between shares.
+  Ids ids{1, 1, 2, 3};
+  if (m_rank == 0) ids = {100, 100, 101};
+  if (m_rank == m_last) ids = {};
+  GatherScatter gs(m_comm, ids);
+  const TuningResult result = run(gs, whole_table());
+  for (const CandidateResult& c : result.candidates) EXPECT_TRUE(c.verified) << c.failure;
+  EXPECT_GE(result.selected, 0);
+}
+
+TEST_F(TunerTest, CopesWithNothingShared) {
+  GatherScatter gs(m_comm, Ids{});
+  const TuningResult result = run(gs, whole_table());
+  for (const CandidateResult& c : result.candidates) EXPECT_TRUE(c.verified) << c.failure;
+  EXPECT_GE(result.selected, 0);
+}
+
+TEST_F(TunerTest, HasNothingToSelectFromNothing) {
+  const std::string before = m_gs.strategy().name;
+  EXPECT_EQ(run({}).selected, -1);
+  EXPECT_EQ(m_gs.strategy().name, before);
+}
+
+// ---- Wrong strategies --------------------------------------------------------------------------
+
+class TunerRejects : public TunerTest, public testing::WithParamInterface<Wrong> {};
+
+TEST_P(TunerRejects, AWrongStrategy) {
+  const TuningResult result = run({good("first"), GetParam().strategy, good("last"),
+                                   find_strategy("device-pairwise+overlap")[0]});
+  const CandidateResult& wrong = result.candidates[1];
+  for (const int i : {0, 2, 3})
+    EXPECT_TRUE(result.candidates[i].verified) << result.candidates[i].failure;
+  ASSERT_GE(result.selected, 0);
+  expect_works(m_gs);
+  if (m_alone) {
+    EXPECT_TRUE(wrong.verified) << wrong.failure;
+    return;
+  }
+  EXPECT_FALSE(wrong.verified);
+  EXPECT_NE(result.selected, 1);
+  EXPECT_EQ(wrong.failure.find("WRONG "), 0U) << wrong.failure;
+  expect_names_a_shared_dof(wrong.failure);
+  if (GetParam().where == Where::last_rank) {
+    const std::string on_rank = " on rank " + std::to_string(m_last) + ",";
+    EXPECT_NE(wrong.failure.find(on_rank), std::string::npos) << wrong.failure;
+  }
+}
+
+TEST_P(TunerRejects, AWrongStrategyThatWasPinned) {
+  if (m_alone) GTEST_SKIP() << "nothing is shared";
+  m_gs.select(*find_strategy("host-alltoall"));
+  const TuningResult result = run({GetParam().strategy});
+  EXPECT_EQ(result.selected, -1);
+  EXPECT_FALSE(result.candidates[0].verified);
+  EXPECT_TRUE(result.work_alone.empty());
+  EXPECT_EQ(m_gs.strategy().name, "host-alltoall");  // as it was
+  expect_works(m_gs);
+}
+
+TEST_P(TunerRejects, AWrongOverlappedStrategy) {
+  if (m_alone) GTEST_SKIP() << "nothing is shared";
+  Strategy overlapped = GetParam().strategy;
+  overlapped.overlapped = true;
+  const TuningResult result = run({good("right"), overlapped});
+  EXPECT_EQ(result.selected, 0);
+  EXPECT_FALSE(result.candidates[1].verified);
+  expect_names_a_shared_dof(result.candidates[1].failure);
+}
+
+INSTANTIATE_TEST_SUITE_P(Wrong, TunerRejects, testing::ValuesIn(wrong_strategies()),
+                         [](const auto& test) { return test.param.strategy.name; });
+
+TEST_F(TunerTest, SelectsNothingWhenAllAreWrong) {
+  std::vector<Strategy> strategies;
+  for (const Wrong& wrong : wrong_strategies()) strategies.push_back(wrong.strategy);
+  strategies[3].overlapped = true;
+  const TuningResult result = run(strategies);
+  if (m_alone) return;
+  EXPECT_EQ(result.selected, -1);
+  for (const CandidateResult& c : result.candidates) EXPECT_FALSE(c.verified) << c.strategy.name;
+  expect_works(m_gs);
+}
+
+TEST_F(TunerTest, SaysWhatIsWrongFirstByGlobalId) {
+  if (m_comm.size() < 3) GTEST_SKIP() << "needs a rank that owns some shared DOFs, not others";
+  // The last rank but one shares high ids with the rank before it, which owns them, and low ids
+  // with the last; nobody else has points. Nothing is delivered to it.
+  Ids ids;
+  if (m_rank == m_last - 2) ids = {50, 60};
+  if (m_rank == m_last - 1) ids = {60, 50, 8, 9};
+  if (m_rank == m_last) ids = {9, 8};
+  GatherScatter gs(m_comm, ids);
+  const Strategy deaf =
+      named("deaf",
+            [](const Communicator& comm, const HaloPlan& plan,
+               const MessageBuffers& buffers) -> std::unique_ptr<Exchange> {
+              if (comm.rank() == comm.size() - 2)
+                return make_faulty<Fault::delivers_nothing, Where::everywhere>(comm, plan, buffers);
+              return host_staged<make_pairwise>(comm, plan, buffers);
+            });
+  const std::string failure = run(gs, {deaf}).candidates[0].failure;
+  EXPECT_EQ(failure.find("WRONG add of double: DOF 8 is nan on rank "), 0U) << failure;
+}
+
+// ---- Strategies that throw ---------------------------------------------------------------------
+
+struct Thrower {
+  std::string name;
+  Where where;
+  ExchangeFactory make;
+};
+
+void PrintTo(const Thrower& thrower, std::ostream* out) { *out << thrower.name; }
+
+template <ExchangeFactory inner>
+void add_throwers(std::vector<Thrower>& all, const std::string& name) {
+  const auto add = [&]<Phase phase>(const std::string& phase_name) {
+    all.push_back(
+        {name + phase_name, Where::everywhere, make_throwing<phase, Where::everywhere, inner>});
+    all.push_back({name + phase_name + "_on_one_rank", Where::last_rank,
+                   make_throwing<phase, Where::last_rank, inner>});
+  };
+  add.template operator()<Phase::make>("make");
+  add.template operator()<Phase::start>("start");
+  add.template operator()<Phase::finish>("finish");
+}
+
+std::vector<Thrower> throwers() {
+  std::vector<Thrower> all;
+  add_throwers<make_pairwise>(all, "pairwise_in_");      // messages that nobody receives
+  add_throwers<make_all_to_all>(all, "all_to_all_in_");  // a collective that some ranks never join
+  return all;
+}
+
+class TunerSurvives : public TunerTest, public testing::WithParamInterface<Thrower> {};
+
+TEST_P(TunerSurvives, AStrategyThatThrows) {
+  const TuningResult result =
+      run({good("first"), named("thrower", GetParam().make), good("last"),
+           named("overlapped thrower", GetParam().make, true), good("overlapped", true)});
+  ASSERT_GE(result.selected, 0);
+  const int rank = GetParam().where == Where::everywhere ? 0 : m_last;
+  for (const int i : {1, 3}) {
+    EXPECT_FALSE(result.candidates[i].verified);
+    EXPECT_FALSE(result.candidates[i].selected);
+    const std::string& failure = result.candidates[i].failure;
+    EXPECT_NE(failure.find("out of rendezvous slots"), std::string::npos) << failure;
+    EXPECT_NE(failure.find("rank " + std::to_string(rank)), std::string::npos) << failure;
+  }
+  for (const int i : {0, 2, 4})
+    EXPECT_TRUE(result.candidates[i].verified) << result.candidates[i].failure;
+  expect_works(m_gs);
+
+  EXPECT_EQ(run({named("thrower", GetParam().make)}).selected, -1);
+  expect_works(m_gs);
+}
+
+INSTANTIATE_TEST_SUITE_P(In, TunerSurvives, testing::ValuesIn(throwers()),
+                         [](const auto& test) { return test.param.name; });
+
+// ---- Verification by itself --------------------------------------------------------------------
+
+TEST_F(TunerTest, VerificationLeavesNoMessageForTheNext) {
+  for (const Wrong& wrong : wrong_strategies()) {
+    const bool verified = verify_strategy(m_comm, m_gs.device_plan(), wrong.strategy).empty();
+    EXPECT_EQ(verified, m_alone) << wrong.strategy.name;
+    for (const char* name : {"device-pairwise", "device-alltoall"})
+      EXPECT_EQ(verify_strategy(m_comm, m_gs.device_plan(), *find_strategy(name)), "") << name;
+  }
+}
+
+}  // namespace
+}  // namespace nekbone_k
