@@ -8,7 +8,8 @@ namespace {
 
 /// Shorter samples would measure the clock and the barrier's ragged end.
 constexpr double shortest_sample = 200e-6;
-constexpr int fewest_rounds = 5, most_rounds = 1000, most_repeats = 1000;
+constexpr int fewest_rounds = 5, most_rounds = 1000;
+constexpr double most_repeats = 1000;
 
 }  // namespace
 
@@ -29,24 +30,27 @@ Bench::Sample Bench::sample_of(std::function<void()> operation) const {
   };
 }
 
+int Bench::repeats_for(const Sample& sample) const {
+  if (m_options.quick) return 1;
+  sample(1);  // touches memory and code for the first time
+  const double once = m_comm.max(std::min(sample(1), sample(1)));
+  return static_cast<int>(std::clamp(shortest_sample / std::max(once, 1e-9), 1.0, most_repeats));
+}
+
 std::vector<Timing> Bench::measure(const std::vector<Sample>& samples) const {
-  std::vector<int> repeats(samples.size(), 1);
-  int rounds = 1;
-  if (!m_options.quick) {
-    double round_seconds = 0;
-    for (std::size_t s = 0; s < samples.size(); ++s) {
-      samples[s](1);  // touches memory and code for the first time
-      const double once = std::max(m_comm.max(samples[s](1)), 1e-9);
-      repeats[s] = std::clamp(static_cast<int>(shortest_sample / once), 1, most_repeats);
-      round_seconds += once * repeats[s];
-    }
-    const double fit = m_options.seconds / round_seconds;
-    rounds = static_cast<int>(std::clamp<double>(fit, fewest_rounds, most_rounds));
-  }
+  std::vector<int> repeats;
+  for (const Sample& sample : samples) repeats.push_back(repeats_for(sample));
   std::vector<Timing> timings(samples.size());
-  for (int round = 0; round < rounds; ++round)
+  const double begin = wall_seconds();
+  int rounds = 0;
+  for (bool go_on = true; go_on;) {
     for (std::size_t s = 0; s < samples.size(); ++s)
       timings[s].samples.push_back(samples[s](repeats[s]));
+    ++rounds;
+    // Rank 0's clock decides for all.
+    const bool in_time = m_comm.broadcast(wall_seconds() - begin) < m_options.seconds;
+    go_on = !m_options.quick && rounds < (in_time ? most_rounds : fewest_rounds);
+  }
   for (std::size_t s = 0; s < samples.size(); ++s) {
     Timing& timing = timings[s];
     m_comm.max(timing.samples);

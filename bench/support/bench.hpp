@@ -35,7 +35,7 @@ struct Timing {
 ///
 /// Google Benchmark would choose the number of iterations from times that differ between ranks, and
 /// ranks that disagree wait for each other for ever. So here it is told to call each benchmark
-/// once; how much to measure is decided by measure(), from times that all ranks agree on.
+/// once; measure() decides how much to measure, from times that all ranks agree on.
 class Bench {
  public:
   /// Keeps a reference to `comm`, which outlives it.
@@ -69,6 +69,9 @@ class Bench {
   static void report(benchmark::State& state, const Timing& timing);
 
  private:
+  /// Operations that make a sample last long enough, the same on every rank.
+  int repeats_for(const Sample& sample) const;
+
   const Communicator& m_comm;
   BenchOptions m_options;
 };

@@ -54,13 +54,17 @@ void parse(CLI::App& app, CommandLine& line, int argc, char** argv) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->allow_extra_args(false);
-  app.add_option("--report", line.report, "Write the JSON report to FILE")->type_name("FILE");
+  CLI::Option* report = app.add_option("--report", line.report, "Write the JSON report to FILE");
+  report->type_name("FILE");
   app.add_flag("--dry-run", line.dry_run, "Check the input and say what would be done");
   app.add_flag("--list-strategies", line.list_strategies, "List the exchange strategies");
   app.set_version_flag("--version",
                        fmt::format("nekbone-k {} ({})", version_string, commit_string));
   app.footer(exit_codes);
   app.parse(argc, argv);
+  if (report->count() > 0 && line.report.empty())
+    throw InputError(
+        "--report: the name of the file is empty; give one, such as --report run.json");
   if (line.input.empty() && !line.list_strategies)
     throw InputError("no input file given; try: nekbone-k inputs/smoke.yaml, or --help");
 }
@@ -138,6 +142,9 @@ int main(int argc, char** argv) {
             "mpi_rank"));
     const Communicator comm(MPI_COMM_WORLD);
     code = guarded_run(comm, argc, argv);
+    // The launcher may end the slower ranks by a signal once the first is gone: nothing to report.
+    std::signal(SIGINT, SIG_DFL);
+    std::signal(SIGTERM, SIG_DFL);
   }
   MPI_Finalize();
   return code;

@@ -16,15 +16,7 @@ constexpr double gib = 1024.0 * 1024.0 * 1024.0;
 /// Code, MPI's own buffers and message buffers of a rank, as seen with Open MPI 4.1.
 constexpr double rank_overhead = 100e6;
 
-double vector_bytes(const BoxMesh& mesh) {
-  double lattice = 1;
-  for (int d = 0; d < 3; ++d) lattice *= static_cast<double>(mesh.lattice_length(d));
-  return lattice * sizeof(double);
-}
-
-double factor_bytes(const BoxMesh& mesh) {
-  return GeometricFactors::estimated_bytes({mesh.nq(), mesh.n_elements()});
-}
+double vector_bytes(const BoxMesh& mesh) { return mesh.lattice_volume() * sizeof(double); }
 
 double solve_memory(const BoxMesh& mesh, const Case& input) {
   int vectors = 4;  // x, r, p, Ap
@@ -32,30 +24,47 @@ double solve_memory(const BoxMesh& mesh, const Case& input) {
   if (input.preconditioner == Preconditioner::jacobi &&
       input.vector_ops == VectorOps::kokkos_kernels)
     ++vectors;
-  return rank_overhead + AssembledSpace::estimated_bytes(mesh) + factor_bytes(mesh) +
-         vectors * vector_bytes(mesh);
+  return rank_overhead + AssembledSpace::estimated_bytes(mesh) +
+         GeometricFactors::estimated_bytes(mesh) + vectors * vector_bytes(mesh);
 }
 
-/// The mesh's elements made fewer in each direction until they need `fraction` of the memory.
-std::string smaller_mesh(const MeshSpec& mesh, double fraction) {
-  const double scale = std::cbrt(fraction);
-  const auto scaled = [&](int n) { return std::max(1, static_cast<int>(n * scale)); };
-  return fmt::format("[{}, {}, {}]", scaled(mesh.elements[0]), scaled(mesh.elements[1]),
-                     scaled(mesh.elements[2]));
+/// What the first of `ranks` ranks needs at most, for advice; the others' parts are much the same.
+double first_rank_memory(const Case& input, int ranks) {
+  double bytes = solve_memory(BoxMesh(input.mesh, input.solver_order, ranks, 0), input);
+  for (const int order : input.orders)
+    bytes = std::max(bytes, tuning_memory(BoxMesh(input.mesh, order, ranks, 0)).without_operator);
+  return bytes;
+}
+
+/// What to change so that the case fits.
+std::string advice(const Case& input, double available, const NodeLayout& layout, int ranks) {
+  if (layout.node_ranks * rank_overhead >= available)
+    return "use fewer ranks a node, each takes 100 MB for itself";
+  Case smaller = input;
+  // A little less than what can be had: other ranks may have an element more.
+  for (double scale = 1; layout.node_ranks * first_rank_memory(smaller, ranks) > 0.97 * available;
+       scale *= 0.97) {
+    for (int d = 0; d < 3; ++d)
+      smaller.mesh.elements[d] = std::max(1, static_cast<int>(input.mesh.elements[d] * scale));
+    if (smaller.mesh.total_elements() < ranks || smaller.mesh.total_elements() == 1)
+      return "use fewer ranks a node, or lower orders";
+  }
+  const auto& e = smaller.mesh.elements;
+  return fmt::format("use mesh.elements [{}, {}, {}] or fewer, more nodes, or lower orders", e[0],
+                     e[1], e[2]);
 }
 
 }  // namespace
 
 TuningMemory tuning_memory(const BoxMesh& mesh) {
-  const ElementLayout layout{mesh.nq(), mesh.n_elements()};
-  const double surface = static_cast<double>(layout.n_surface_values()) * sizeof(double);
-  const double interior = static_cast<double>(layout.n_interior_values()) * sizeof(double);
-  const double rows = std::max(0.0, vector_bytes(mesh) - interior);
+  const auto size = ElementLayout::estimate(mesh.nq(), static_cast<double>(mesh.box().volume()));
+  const double rows = std::max(0.0, mesh.lattice_volume() - size.interior);
   TuningMemory memory;
   // Timing the on-rank part takes one more array of surface points, and rows twice.
-  memory.without_operator =
-      rank_overhead + AssembledSpace::estimated_bytes(mesh) + surface + 2 * rows;
-  memory.with_operator = memory.without_operator + factor_bytes(mesh) + 2 * vector_bytes(mesh);
+  memory.without_operator = rank_overhead + AssembledSpace::estimated_bytes(mesh) +
+                            (size.surface + 2 * rows) * sizeof(double);
+  memory.with_operator =
+      memory.without_operator + GeometricFactors::estimated_bytes(mesh) + 2 * vector_bytes(mesh);
   return memory;
 }
 
@@ -81,19 +90,18 @@ MemoryBudget estimate_memory(const Communicator& comm, const Case& input,
   return budget;
 }
 
-void require_memory(const Case& input, const MemoryBudget& budget, const NodeLayout& layout) {
+void require_memory(const Case& input, const MemoryBudget& budget, const NodeLayout& layout,
+                    int ranks) {
   if (budget.needed() <= budget.available) return;
-  const bool solve_is_larger = budget.solve >= budget.tuning;
-  const double fraction = budget.available / budget.needed();
-  const std::string what = solve_is_larger
+  const std::string what = budget.solve >= budget.tuning
                                ? fmt::format("the CG run at order {}", input.solver_order)
                                : fmt::format("tuning order {}", budget.tuning_order);
   throw MemoryError(fmt::format(
-      "{}: {} needs about {:.1f} GiB a node ({} ranks on it), but {:.1f} GiB can be had{}; use "
-      "mesh.elements {} or fewer, {} nodes like this one, or lower orders",
-      input.input, what, budget.needed() / gib, layout.node_ranks, budget.available / gib,
-      input.memory_limit_gib > 0 ? " (memory.limit_gib)" : "", smaller_mesh(input.mesh, fraction),
-      static_cast<int>(std::ceil(layout.nodes / fraction))));
+      "{}: {} needs about {:.2f} GiB a node ({} rank{} on it), but {:.2f} GiB can be had{}; {}",
+      input.input, what, budget.needed() / gib, layout.node_ranks,
+      layout.node_ranks == 1 ? "" : "s", budget.available / gib,
+      input.memory_limit_gib > 0 ? " (memory.limit_gib)" : "",
+      advice(input, budget.available, layout, ranks)));
 }
 
 }  // namespace nekbone_k

@@ -30,6 +30,7 @@ MemoryBudget estimate_memory(const Communicator& comm, const Case& input, const 
 
 /// Throws MemoryError, alike on every rank, unless the case fits: with the estimate, what is
 /// available and what would fit.
-void require_memory(const Case& input, const MemoryBudget& budget, const NodeLayout& layout);
+void require_memory(const Case& input, const MemoryBudget& budget, const NodeLayout& layout,
+                    int ranks);
 
 }  // namespace nekbone_k

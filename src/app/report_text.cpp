@@ -1,6 +1,7 @@
 // The terminal report: its header, the CG run and its end. An order's tuning is in
 // report_order.cpp.
 #include <fmt/format.h>
+#include <cmath>
 
 #include <algorithm>
 
@@ -64,6 +65,7 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 
 /// `norm` relative to ‖b‖, or as it is where that is zero.
 std::string relative(double norm, double rhs_norm) {
+  if (!std::isfinite(norm) || !std::isfinite(rhs_norm)) return "not finite";
   if (rhs_norm == 0) return fmt::format("{:.3e} (|b| is 0)", norm);
   return fmt::format("{:.3e} |b|", norm / rhs_norm);
 }

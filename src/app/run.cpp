@@ -73,7 +73,7 @@ bool run(const Communicator& comm, const Case& input) {
   Case tuned = input;
   tuned.orders = orders_to_tune(input);
   const MemoryBudget budget = estimate_memory(comm, tuned, layout);
-  require_memory(tuned, budget, layout);
+  require_memory(tuned, budget, layout, comm.size());
   const auto file = open_report(comm, input.report_json);
 
   RunRecord record;
@@ -106,6 +106,8 @@ void dry_run(const Communicator& comm, const Case& input) {
   tuned.orders = orders_to_tune(input);
   const MemoryBudget budget = estimate_memory(comm, tuned, layout);
 
+  static_cast<void>(open_report(comm, input.report_json));
+
   Progress progress(comm.is_root());
   RunRecord record;
   record.input = input;
@@ -113,7 +115,7 @@ void dry_run(const Communicator& comm, const Case& input) {
   print(comm, progress, header_text(record));
   for (const int order : tuned.orders) {
     const BoxMesh mesh(input.mesh, order, comm.size(), comm.rank());
-    const Spread elements = comm.spread(mesh.n_elements());
+    const Spread elements = comm.spread(static_cast<double>(mesh.box().volume()));
     const TuningMemory memory = tuning_memory(mesh);
     const double plain = comm.max(memory.without_operator * layout.node_ranks);
     const double full = comm.max(memory.with_operator * layout.node_ranks);
@@ -131,7 +133,7 @@ void dry_run(const Communicator& comm, const Case& input) {
                     name(input.problem), input.solver_order, input.iterations,
                     input.tolerance > 0 ? " at most" : "", budget.solve / gib,
                     budget.available / gib));
-  require_memory(tuned, budget, layout);
+  require_memory(tuned, budget, layout, comm.size());
 }
 
 }  // namespace nekbone_k

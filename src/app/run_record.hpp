@@ -44,7 +44,7 @@ struct SolveRecord {
   int order = 0;
   std::string strategy;
   int iterations = 0;
-  double tolerance = 0;         ///< asked for; 0: a fixed number of iterations
+  double tolerance = 0;            ///< asked for; 0: a fixed number of iterations
   bool converged = false;          ///< with a tolerance: reached it
   bool broke_down = false;         ///< a NaN or infinity appeared
   double rhs_norm = 0;             ///< ‖b‖

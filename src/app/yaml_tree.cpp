@@ -218,6 +218,22 @@ std::string describe(const YamlValue& value) {
   return value.quoted ? fmt::format("the text \"{}\"", text) : fmt::format("'{}'", text);
 }
 
+namespace {
+/// Length of the well-formed UTF-8 character at the beginning of `text`; 0 if there is none.
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const std::size_t length = byte(0) < 0x80                      ? 1
+                             : byte(0) >= 0xC2 && byte(0) < 0xE0 ? 2
+                             : (byte(0) & 0xF0) == 0xE0          ? 3
+                             : byte(0) >= 0xF0 && byte(0) < 0xF5 ? 4
+                                                                 : 0;
+  if (length > text.size()) return 0;
+  for (std::size_t i = 1; i < length; ++i)
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  return length;
+}
+}  // namespace
+
 std::string printable(const std::string& text) {
   constexpr std::size_t longest = 120;
   std::size_t length = std::min(text.size(), longest);
@@ -225,12 +241,14 @@ std::string printable(const std::string& text) {
   while (length < text.size() && length > 0 && (text[length] & 0xC0) == 0x80) --length;
 
   std::string line;
-  for (const char character : text.substr(0, length)) {
-    const auto byte = static_cast<unsigned char>(character);
-    if (byte < 0x20 || byte == 0x7F)
+  for (std::string_view rest = std::string_view(text).substr(0, length); !rest.empty();) {
+    const auto byte = static_cast<unsigned char>(rest.front());
+    const std::size_t character = utf8_length(rest);
+    if (character == 0 || byte < 0x20 || byte == 0x7F)
       line += fmt::format("\\x{:02x}", byte);
     else
-      line += character;
+      line += rest.substr(0, character);
+    rest.remove_prefix(std::max<std::size_t>(character, 1));
   }
   return length < text.size() ? line + "..." : line;
 }

@@ -141,7 +141,7 @@ double measure_copy_bandwidth(const Communicator& comm) {
     Kokkos::fence("nekbone_k: copy timed");
     best = std::min(best, comm.max(wall_seconds() - begin));
   };
-  for (int repetition = 0; repetition < 5; ++repetition) {
+  for (int repetition = 0; repetition < 3; ++repetition) {
     time([&] { Kokkos::deep_copy(ExecutionSpace(), to, from); });
     time([&] {
       Kokkos::parallel_for(

@@ -56,6 +56,11 @@ class BoxMesh {
   std::int64_t lattice_length(int d) const;
   /// Whether the rank's own box closes on itself in direction d.
   bool wraps(int d) const { return m_spec.periodic[d] && m_box.length(d) == m_spec.elements[d]; }
+  /// Points of this rank's part of the lattice, as a number for estimates.
+  double lattice_volume() const {
+    return static_cast<double>(lattice_length(0)) * static_cast<double>(lattice_length(1)) *
+           static_cast<double>(lattice_length(2));
+  }
   /// Lattice point of node (i, j, k) of the element with whole-mesh indices `element`, relative to
   /// the rank's first point, closed over wrapping directions.
   LatticePoint lattice_point(const std::array<int, 3>& element, int i, int j, int k) const;

@@ -124,12 +124,9 @@ struct EntriesAsRows {
   }
 };
 
-void require_indexable(const Communicator& comm, const BoxMesh& mesh, const ElementLayout& layout) {
-  double lattice = 1;
-  for (int d = 0; d < 3; ++d) lattice *= static_cast<double>(mesh.lattice_length(d));
-  const double local_points =
-      static_cast<double>(layout.n_blocks()) * ElementLayout::lanes * layout.points();
-  const double largest = comm.max(std::max(lattice, local_points));
+void require_indexable(const Communicator& comm, const BoxMesh& mesh) {
+  const auto size = ElementLayout::estimate(mesh.nq(), static_cast<double>(mesh.box().volume()));
+  const double largest = comm.max(std::max(mesh.lattice_volume(), size.surface + size.interior));
   if (largest > std::numeric_limits<LocalIndex>::max())
     throw InputError(fmt::format(
         "order {} puts {:.3g} local points on one rank, more than the 2^31 it can number; use at "
@@ -141,7 +138,7 @@ void require_indexable(const Communicator& comm, const BoxMesh& mesh, const Elem
 
 AssembledSpace::AssembledSpace(const Communicator& comm, const BoxMesh& mesh)
     : m_mesh(mesh), m_layout{mesh.nq(), mesh.n_elements()} {
-  require_indexable(comm, m_mesh, m_layout);
+  require_indexable(comm, m_mesh);
   number(comm);
   m_surface_values = DeviceVector<double>("nekbone_k: surface values", m_layout.n_surface_values());
 }
@@ -197,13 +194,10 @@ void AssembledSpace::number(const Communicator& comm) {
 }
 
 double AssembledSpace::estimated_bytes(const BoxMesh& mesh) {
-  const ElementLayout layout{mesh.nq(), mesh.n_elements()};
-  double lattice = 1;
-  for (int d = 0; d < 3; ++d) lattice *= static_cast<double>(mesh.lattice_length(d));
-  const double surface = static_cast<double>(layout.n_surface_values());
-  const double rows = lattice - static_cast<double>(layout.n_interior_values());
-  const double kept = surface * (sizeof(double) + 2 * sizeof(LocalIndex)) +
-                      std::max(rows, 0.0) * sizeof(LocalIndex);
+  const auto size = ElementLayout::estimate(mesh.nq(), static_cast<double>(mesh.box().volume()));
+  const double lattice = mesh.lattice_volume();
+  const double kept = size.surface * (sizeof(double) + 2 * sizeof(LocalIndex)) +
+                      std::max(lattice - size.interior, 0.0) * sizeof(LocalIndex);
   return kept + lattice * sizeof(LocalIndex);
 }
 

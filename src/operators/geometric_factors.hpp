@@ -25,8 +25,9 @@ struct GeometricFactors {
   /// Whether the Jacobian is positive at every point of this rank.
   bool positive = true;
 
-  static double estimated_bytes(const ElementLayout& layout) {
-    return static_cast<double>(layout.n_factor_values()) * sizeof(double);
+  static double estimated_bytes(const BoxMesh& mesh) {
+    const auto elements = static_cast<double>(mesh.box().volume());
+    return ElementLayout::estimate(mesh.nq(), elements).factors * sizeof(double);
   }
 };
 

@@ -66,12 +66,15 @@ CgResult conjugate_gradients(const Communicator& comm, const Op& a, const Vector
   ops.update_solution_and_direction(0.0, 0.0, v.r, v.x, v.p);
   result.history.push_back(std::sqrt(products.r_dot_r));
   const double target = options.tolerance * result.history.front();
+  result.broke_down = !std::isfinite(result.history.front());
+  // Far past convergence the products underflow and their ratios mean nothing.
+  const double negligible = 1e-200 * products.r_dot_z;
 
-  while (result.iterations < options.iterations) {
+  while (!result.broke_down && result.iterations < options.iterations) {
     if (options.tolerance > 0 && result.residual() <= target) break;
     const double p_dot_ap = comm.sum(static_cast<double>(a.apply(v.p, v.ap)));
-    // A residual of exactly zero leaves nothing to do but count: alpha and beta are then 0.
-    const bool done = products.r_dot_z == 0;
+    // A residual of (almost) zero leaves nothing to do but count: alpha and beta are then 0.
+    const bool done = products.r_dot_z <= negligible;
     if (!done && !(p_dot_ap > 0 && std::isfinite(p_dot_ap))) {
       result.broke_down = true;
       break;

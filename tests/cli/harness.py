@@ -55,6 +55,11 @@ class Run:
         return [line for line in self.err.splitlines() if line.startswith(MESSAGE)]
 
 
+def decoded(output):
+    """Output as text; bytes that are no UTF-8 become U+FFFD."""
+    return (output or b"").decode(errors="replace")
+
+
 def settings(values):
     """The command line that sets these keys."""
     return [word for key, value in values.items() for word in ("--set", f"{key}={value}")]
@@ -145,7 +150,7 @@ class CliTest(unittest.TestCase):
                 end(process, folder)
                 out, err = process.communicate()
                 code = f"none, ended after {TIMEOUT_S} s"
-        return Run(command, folder, code, *((text or b"").decode() for text in (out, err)))
+        return Run(command, folder, code, *(decoded(text) for text in (out, err)))
 
     def run_program(self, ranks, *arguments, folder=None):
         """Runs the program on a number of ranks to its end, by default in a new folder."""

@@ -27,7 +27,7 @@ class TooLittleMemory(harness.CliTest):
         self.assertEqual(run.code, 3, str(run))
         self.assert_no_traces(run)
         self.assert_files(run)
-        self.assertEqual(len(run.messages()), 1, f"more than the message, so it began{run}")
+        self.assertEqual(len(run.messages()), 1, f"messages{run}")
         if "--dry-run" not in arguments:
             self.assertEqual(run.out, "", f"it began before it looked{run}")
         return run
@@ -140,8 +140,8 @@ class ReportNotWritten(harness.CliTest):
             header = process.stdout.readline()
             (folder / "sub").rmdir()
             out, err = process.communicate(timeout=harness.TIMEOUT_S)
-        run = harness.Run(command, folder, process.returncode, (header + out).decode(),
-                          err.decode())
+        run = harness.Run(command, folder, process.returncode, harness.decoded(header + out),
+                          harness.decoded(err))
         self.not_written(run)
         self.assertIn("sub/report.json", run.err, str(run))
         self.assert_files(run)

@@ -50,7 +50,8 @@ CASES = [
     ("number for a list", changed("mesh.elements=[4,4]"), ["mesh.elements", "list of 2", "3"]),
     ("text for a number", changed("operator.lambda=big"), ["operator.lambda", "'big'", "number"]),
     ("fraction for an integer", changed("solver.order=3.5"), ["solver.order", "'3.5'", "integer"]),
-    ("text for a truth value", changed("mesh.periodic=maybe"), ["mesh.periodic", "'maybe'", "true"]),
+    ("text for a truth value", changed("mesh.periodic=maybe"),
+     ["mesh.periodic", "'maybe'", "true or false"]),
     ("section for a value", changed("solver.order={a: 1}"), ["solver.order", "a mapping"]),
     ("out of range", changed("solver.order=32"), ["solver.order", "'32'", "1 to 31"]),
     ("negative", changed("solver.tolerance=-1e-8"), ["solver.tolerance", "'-1e-8'", ">= 0"]),
@@ -110,6 +111,8 @@ class BadInput(harness.CliTest):
         [message] = run.messages()
         for fragment in fragments:
             self.assertIn(fragment, message, str(run))
+        self.assertTrue(message.isprintable() and "\ufffd" not in message,
+                        f"not UTF-8 or for a terminal alone{run}")
         self.assert_no_traces(run)
         self.assert_files(run, "folder", *FILES)
         self.assertEqual(list((run.folder / "folder").iterdir()), [], str(run))
