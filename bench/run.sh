@@ -19,9 +19,11 @@ machine_tag() {
   case $preset in
     cuda) name=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1) ;;
     hip) name=$(rocminfo | sed -n 's/.*Marketing Name: *\(.*Instinct.*\)/\1/p' | head -n 1) ;;
-    *) name="$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1) $(getconf _NPROCESSORS_ONLN) cores" ;;
+    *) name="$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)"
+       name+=" $(getconf _NPROCESSORS_ONLN) cores" ;;
   esac
-  echo "${name:-unknown}" | sed -E 's/\((R|TM)\)//g; s/[^A-Za-z0-9]+/-/g; s/^-|-$//g' | tr 'A-Z' 'a-z'
+  echo "${name:-unknown}" | sed -E 's/\((R|TM)\)//g; s/[^A-Za-z0-9]+/-/g; s/^-|-$//g' |
+    tr '[:upper:]' '[:lower:]'
 }
 tag=$(machine_tag)
 

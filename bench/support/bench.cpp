@@ -39,6 +39,7 @@ int Bench::repeats_for(const Sample& sample) const {
 
 std::vector<Timing> Bench::measure(const std::vector<Sample>& samples) const {
   std::vector<int> repeats;
+  repeats.reserve(samples.size());
   for (const Sample& sample : samples) repeats.push_back(repeats_for(sample));
   std::vector<Timing> timings(samples.size());
   const double begin = wall_seconds();

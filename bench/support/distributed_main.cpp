@@ -69,6 +69,7 @@ void initialize(const Communicator& comm, std::vector<std::string>& arguments) {
   arguments.emplace_back("--benchmark_enable_random_interleaving=false");  // differs between ranks
   if (!comm.is_root()) arguments.emplace_back("--benchmark_out=");         // rank 0 writes it
   std::vector<char*> argv;
+  argv.reserve(arguments.size());
   for (std::string& text : arguments) argv.push_back(text.data());
   int argc = static_cast<int>(argv.size());
   benchmark::Initialize(&argc, argv.data());

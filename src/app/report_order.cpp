@@ -165,7 +165,7 @@ std::string winner_text(const TuningResult& tuning) {
 }  // namespace
 
 std::string order_text(const OrderRecord& order) {
-  std::string text = "\n" + heading(fmt::format("Order {}", order.order));
+  std::string text = fmt::format("\n{}", heading(fmt::format("Order {}", order.order)));
   text += wrap("  ", fmt::format("{} DOFs, {} local points, set up in {}",
                                  count_text(static_cast<double>(order.total_dofs)),
                                  count_text(static_cast<double>(order.total_local_points)),

@@ -54,10 +54,10 @@ std::string mesh_text(const MeshSpec& mesh) {
   if (mesh.deformation != Deformation::none)
     deformation =
         fmt::format("deformation {} with epsilon {:g}", name(mesh.deformation), mesh.epsilon);
-  return fmt::format("{} × {} × {} elements on {:g} × {:g} × {:g}, {}, {}", mesh.elements[0],
-                     mesh.elements[1], mesh.elements[2], mesh.extent[0], mesh.extent[1],
-                     mesh.extent[2], periodic.empty() ? "not periodic" : "periodic in " + periodic,
-                     deformation);
+  return fmt::format(
+      "{} × {} × {} elements on {:g} × {:g} × {:g}, {}, {}", mesh.elements[0], mesh.elements[1],
+      mesh.elements[2], mesh.extent[0], mesh.extent[1], mesh.extent[2],
+      periodic.empty() ? "not periodic" : fmt::format("periodic in {}", periodic), deformation);
 }
 
 /// The first line: MPICH's version goes on with pages of configuration.
@@ -139,8 +139,8 @@ std::string header_text(const RunRecord& record) {
 }
 
 std::string solve_text(const SolveRecord& solve, const MachineRecord& machine) {
-  std::string text =
-      "\n" + heading(fmt::format("CG at order {}, strategy {}", solve.order, solve.strategy));
+  std::string text = fmt::format(
+      "\n{}", heading(fmt::format("CG at order {}, strategy {}", solve.order, solve.strategy)));
   text += field("size", fmt::format("{} elements, {} DOFs, {} local points",
                                     count_text(static_cast<double>(solve.elements)),
                                     count_text(static_cast<double>(solve.total_dofs)),
@@ -163,7 +163,7 @@ std::string solve_text(const SolveRecord& solve, const MachineRecord& machine) {
 }
 
 std::string closing_text(const RunRecord& record) {
-  std::string text = "\n" + heading("Result");
+  std::string text = fmt::format("\n{}", heading("Result"));
   Table table({{"order", true},
                {"selected strategy", false},
                {"cost"},

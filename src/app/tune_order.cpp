@@ -9,17 +9,21 @@
 namespace nekbone_k {
 namespace {
 
+/// A vector to apply the operator to. Not zeros: those could be faster to multiply.
+DeviceVector<double> make_operand(AssembledSpace& space) {
+  const auto u = space.make_vector("u");
+  space.assemble(
+      KOKKOS_LAMBDA(LocalIndex, int i, int j, int k) { return 1.25 + i - 0.5 * j + 0.25 * k; }, u);
+  return u;
+}
+
 /// The operator at one order with vectors to apply it to.
 struct Operand {
   Operand(AssembledSpace& space, double lambda)
       : geometry(space),
         a(space, geometry, lambda),
-        u(space.make_vector("u")),
-        au(space.make_vector("Au")) {
-    // Not zeros: those could be faster to multiply. Padding stays zero.
-    Kokkos::deep_copy(Kokkos::subview(u, std::pair<LocalIndex, LocalIndex>(0, space.n_rows())),
-                      1.25);
-  }
+        u(make_operand(space)),
+        au(space.make_vector("Au")) {}
   GeometricFactors geometry;
   EllipticOperator a;
   DeviceVector<double> u, au;

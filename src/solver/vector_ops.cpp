@@ -10,25 +10,21 @@ namespace {
 
 using Range = Kokkos::RangePolicy<ExecutionSpace>;
 
-/// z = M r at entry a.
-struct Preconditioned {
-  ConstDeviceVector<double> inverse_diagonal;
-  bool jacobi;
-
-  explicit Preconditioned(const ConstDeviceVector<double>& d)
-      : inverse_diagonal(d), jacobi(d.extent(0) > 0) {}
-  KOKKOS_FUNCTION double operator()(LocalIndex a, double r) const {
-    return jacobi ? inverse_diagonal(a) * r : r;
-  }
+/// z = M r at entry a, for the two M there are. Types, so that no kernel branches on which it is.
+struct Identity {
+  KOKKOS_FUNCTION double operator()(LocalIndex, double r) const { return r; }
+};
+struct Diagonal {
+  ConstDeviceVector<double> entries;
+  KOKKOS_FUNCTION double operator()(LocalIndex a, double r) const { return entries(a) * r; }
 };
 
-}  // namespace
-
-ResidualProducts FusedVectorOps::products(const DeviceVector<double>& r) const {
-  const Preconditioned z(m_inverse_diagonal);
+template <class Preconditioner>
+ResidualProducts products_with(VectorRange range, const Preconditioner& z,
+                               const DeviceVector<double>& r) {
   ResidualProducts products;
   Kokkos::parallel_reduce(
-      "nekbone_k: products", Range(m_range.first_owned, m_range.size),
+      "nekbone_k: products", Range(range.first_owned, range.size),
       KOKKOS_LAMBDA(const LocalIndex a, double& rr, double& rz) {
         rr += r(a) * r(a);
         rz += r(a) * z(a, r(a));
@@ -37,18 +33,18 @@ ResidualProducts FusedVectorOps::products(const DeviceVector<double>& r) const {
   return products;
 }
 
-ResidualProducts FusedVectorOps::update_residual(double alpha, const DeviceVector<double>& ap,
-                                                 const DeviceVector<double>& r) const {
-  const Preconditioned z(m_inverse_diagonal);
-  const LocalIndex first_owned = m_range.first_owned;
+template <class Preconditioner>
+ResidualProducts update_residual_with(VectorRange range, const Preconditioner& z, double alpha,
+                                      const DeviceVector<double>& ap,
+                                      const DeviceVector<double>& r) {
   // Entries owned elsewhere are few and come first: a loop of their own keeps the main loop free of
   // a test.
   Kokkos::parallel_for(
-      "nekbone_k: update residual, not owned", Range(0, first_owned),
+      "nekbone_k: update residual, not owned", Range(0, range.first_owned),
       KOKKOS_LAMBDA(const LocalIndex a) { r(a) -= alpha * ap(a); });
   ResidualProducts products;
   Kokkos::parallel_reduce(
-      "nekbone_k: update residual", Range(first_owned, m_range.size),
+      "nekbone_k: update residual", Range(range.first_owned, range.size),
       KOKKOS_LAMBDA(const LocalIndex a, double& rr, double& rz) {
         const double value = r(a) - alpha * ap(a);
         r(a) = value;
@@ -59,18 +55,41 @@ ResidualProducts FusedVectorOps::update_residual(double alpha, const DeviceVecto
   return products;
 }
 
-void FusedVectorOps::update_solution_and_direction(double alpha, double beta,
-                                                   const DeviceVector<double>& r,
-                                                   const DeviceVector<double>& x,
-                                                   const DeviceVector<double>& p) const {
-  const Preconditioned z(m_inverse_diagonal);
+template <class Preconditioner>
+void update_solution_and_direction_with(VectorRange range, const Preconditioner& z, double alpha,
+                                        double beta, const DeviceVector<double>& r,
+                                        const DeviceVector<double>& x,
+                                        const DeviceVector<double>& p) {
   Kokkos::parallel_for(
-      "nekbone_k: update solution and direction", Range(0, m_range.size),
+      "nekbone_k: update solution and direction", Range(0, range.size),
       KOKKOS_LAMBDA(const LocalIndex a) {
         const double direction = p(a);
         x(a) += alpha * direction;
         p(a) = z(a, r(a)) + beta * direction;
       });
+}
+
+}  // namespace
+
+ResidualProducts FusedVectorOps::products(const DeviceVector<double>& r) const {
+  return is_jacobi() ? products_with(m_range, Diagonal{m_inverse_diagonal}, r)
+                     : products_with(m_range, Identity{}, r);
+}
+
+ResidualProducts FusedVectorOps::update_residual(double alpha, const DeviceVector<double>& ap,
+                                                 const DeviceVector<double>& r) const {
+  return is_jacobi() ? update_residual_with(m_range, Diagonal{m_inverse_diagonal}, alpha, ap, r)
+                     : update_residual_with(m_range, Identity{}, alpha, ap, r);
+}
+
+void FusedVectorOps::update_solution_and_direction(double alpha, double beta,
+                                                   const DeviceVector<double>& r,
+                                                   const DeviceVector<double>& x,
+                                                   const DeviceVector<double>& p) const {
+  if (is_jacobi())
+    update_solution_and_direction_with(m_range, Diagonal{m_inverse_diagonal}, alpha, beta, r, x, p);
+  else
+    update_solution_and_direction_with(m_range, Identity{}, alpha, beta, r, x, p);
 }
 
 KokkosKernelsVectorOps::KokkosKernelsVectorOps(VectorRange range,

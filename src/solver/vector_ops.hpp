@@ -25,7 +25,7 @@ struct ResidualProducts {
 class FusedVectorOps {
  public:
   FusedVectorOps(VectorRange range, ConstDeviceVector<double> inverse_diagonal)
-      : m_range(range), m_inverse_diagonal(inverse_diagonal) {}
+      : m_range(range), m_inverse_diagonal(std::move(inverse_diagonal)) {}
 
   /// r·r and r·z of a residual as it is.
   ResidualProducts products(const DeviceVector<double>& r) const;
@@ -38,9 +38,11 @@ class FusedVectorOps {
                                      const DeviceVector<double>& p) const;
 
   /// Doubles read and written an entry and iteration.
-  int traffic() const { return m_inverse_diagonal.extent(0) > 0 ? 10 : 8; }
+  int traffic() const { return is_jacobi() ? 10 : 8; }
 
  private:
+  bool is_jacobi() const { return m_inverse_diagonal.extent(0) > 0; }
+
   VectorRange m_range;
   ConstDeviceVector<double> m_inverse_diagonal;
 };

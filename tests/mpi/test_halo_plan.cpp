@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <ostream>
 #include <random>
 #include <set>
 #include <string>

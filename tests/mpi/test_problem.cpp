@@ -227,10 +227,9 @@ void expect_spectral_convergence(ProblemKind kind, const MeshSpec& spec, double 
 }
 
 TEST(Problem, TaylorGreenConvergesSpectrally) {
-  for (const double lambda : {0.0, 1.0})
-    expect_spectral_convergence(ProblemKind::taylor_green,
-                                make_spec({2, 2, 2}, true, Deformation::none, 0), lambda,
-                                {5, 7, 9, 11, 13});
+  const MeshSpec spec = make_spec({2, 2, 2}, true, Deformation::none, 0);
+  expect_spectral_convergence(ProblemKind::taylor_green, spec, 1, {5, 7, 9, 11, 13});
+  expect_spectral_convergence(ProblemKind::taylor_green, spec, 0, {6, 13});  // singular
 }
 
 // A large λ saves iterations; a wrong stiffness would still be seen in the second digit.

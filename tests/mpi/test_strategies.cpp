@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <ostream>
 #include <set>
 #include <string>
 #include <vector>
