@@ -43,7 +43,7 @@ void on_rank(benchmark::State& state, const Bench& bench, const GsCase& c) {
   const DeviceField<double> rows = as_field(c.vector), points = as_field(c.space.surface_values());
   const Timing timing = bench.measure([&] {
     assembly.gather(points, rows, Reduction::add, 0, assembly.n_rows());
-    assembly.scatter(rows, points);
+    assembly.scatter(rows, points, 0, assembly.n_rows());
   });
   const double here = double{1} * assembly.n_joined_points() + assembly.n_rows();
   Bench::report(state, timing);

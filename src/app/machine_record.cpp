@@ -24,6 +24,31 @@ std::string kokkos_version() {
                      KOKKOS_VERSION % 100);
 }
 
+/// The first rank's text that is not empty. Collective.
+std::string first_text(const Communicator& comm, const std::string& text) {
+  for (const std::string& other : comm.gather(text))
+    if (!other.empty()) return other;
+  return {};
+}
+
+void add_warnings(const Communicator& comm, const NodeLayout& layout, MachineRecord& machine) {
+  const int threads = is_host_device ? machine.concurrency : 1;
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  std::string crowded, bound;
+  if (std::int64_t{layout.node_ranks} * threads > cores)
+    crowded = fmt::format(
+        "{} runs {} threads on {} cores; set OMP_NUM_THREADS or use fewer ranks, or timings mean "
+        "little",
+        host_name(), layout.node_ranks * threads, cores);
+  if (allowed_core_count() < threads)
+    bound = fmt::format(
+        "rank {} is bound to {} cores, fewer than its {} threads; see the launcher's --bind-to or "
+        "--cpus-per-task",
+        comm.rank(), allowed_core_count(), threads);
+  for (const std::string& warning : {first_text(comm, crowded), first_text(comm, bound)})
+    if (!warning.empty()) machine.warnings.push_back(warning);
+}
+
 }  // namespace
 
 MachineRecord make_machine_record(const Communicator& comm) {
@@ -45,22 +70,7 @@ MachineRecord make_machine_record(const Communicator& comm) {
   machine.binding = comm.gather(allowed_cores());
   machine.started = utc_time();
 
-  constexpr bool on_host =
-      Kokkos::SpaceAccessibility<Kokkos::DefaultHostExecutionSpace, DeviceMemory>::accessible;
-  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  const long threads = std::int64_t{layout.node_ranks} * (on_host ? machine.concurrency : 1);
-  const auto excess = comm.max(std::int64_t{threads - cores});
-  if (excess > 0)
-    machine.warnings.push_back(
-        fmt::format("a node runs {} threads on {} cores; set OMP_NUM_THREADS or use fewer ranks, "
-                    "or timings mean "
-                    "little",
-                    threads, cores));
-  const bool crowded = allowed_core_count() < (on_host ? machine.concurrency : 1);
-  if (!comm.all(!crowded))
-    machine.warnings.push_back(
-        "a rank is bound to fewer cores than it has threads; see the launcher's --bind-to or "
-        "--cpus-per-task");
+  add_warnings(comm, layout, machine);
   return machine;
 }
 

@@ -33,7 +33,7 @@ constexpr const char* exit_codes =
     "  1  failed: a strategy or the solution is wrong, or CG did not converge; the report is "
     "written\n"
     "  2  the input or the command line cannot be used\n"
-    "  3  too little memory, found before allocating\n"
+    "  3  too little memory, as a rule found before allocating\n"
     "  4  MPI, Kokkos or the program itself failed\n"
     "  130, 143  ended by SIGINT, SIGTERM\n";
 
@@ -119,11 +119,12 @@ int guarded_run(const Communicator& comm, int argc, char** argv) {
     if (!on_every_rank) return abort(error.exit_code(), error.what());
     if (comm.is_root()) fmt::print(stderr, "nekbone-k: {}\n", error.what());
     return static_cast<int>(error.exit_code());
-  } catch (const std::bad_alloc&) {
-    return abort(ExitCode::no_memory,
-                 "out of memory; use fewer elements, lower orders or more nodes");
+  } catch (const std::bad_alloc& error) {
+    return abort(ExitCode::no_memory, error.what());
   } catch (const std::exception& error) {
-    return abort(ExitCode::internal, error.what());
+    // Kokkos says so when an allocation fails, by a std::runtime_error.
+    const bool no_memory = std::strstr(error.what(), "failed to allocate") != nullptr;
+    return abort(no_memory ? ExitCode::no_memory : ExitCode::internal, error.what());
   }
 }
 
@@ -135,7 +136,7 @@ int main(int argc, char** argv) {
   std::signal(SIGINT, end_on_signal);
   std::signal(SIGTERM, end_on_signal);
   int code = 0;
-  {
+  try {
     // The report has a line of its own on threads and binding.
     Kokkos::ScopeGuard kokkos(
         Kokkos::InitializationSettings().set_disable_warnings(true).set_map_device_id_by(
@@ -145,6 +146,9 @@ int main(int argc, char** argv) {
     // The launcher may end the slower ranks by a signal once the first is gone: nothing to report.
     std::signal(SIGINT, SIG_DFL);
     std::signal(SIGTERM, SIG_DFL);
+  } catch (const std::exception& error) {  // Kokkos or MPI did not start
+    fmt::print(stderr, "nekbone-k: {}\n", error.what());
+    MPI_Abort(MPI_COMM_WORLD, static_cast<int>(ExitCode::internal));
   }
   MPI_Finalize();
   return code;

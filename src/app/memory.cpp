@@ -59,10 +59,17 @@ std::string advice(const Case& input, double available, const NodeLayout& layout
 TuningMemory tuning_memory(const BoxMesh& mesh) {
   const auto size = ElementLayout::estimate(mesh.nq(), static_cast<double>(mesh.box().volume()));
   const double rows = std::max(0.0, mesh.lattice_volume() - size.interior);
+  // All candidates hold message buffers at once: two each, four if staged, of at most the faces.
+  double faces = 0;
+  for (int d = 0; d < 3; ++d)
+    faces += 2 * mesh.lattice_volume() / static_cast<double>(mesh.lattice_length(d));
+  double buffers = 0;
+  for (const Strategy& strategy : all_strategies())
+    buffers += (strategy.staged ? 4 : 2) * faces * sizeof(double);
   TuningMemory memory;
   // Timing the on-rank part takes one more array of surface points, and rows twice.
   memory.without_operator = rank_overhead + AssembledSpace::estimated_bytes(mesh) +
-                            (size.surface + 2 * rows) * sizeof(double);
+                            (size.surface + 2 * rows) * sizeof(double) + buffers;
   memory.with_operator =
       memory.without_operator + GeometricFactors::estimated_bytes(mesh) + 2 * vector_bytes(mesh);
   return memory;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdio>
 
 namespace nekbone_k {
@@ -23,7 +24,7 @@ void Progress::stage(const std::string& name, int total) {
 }
 
 void Progress::update(int done) {
-  const int tenth = 10 * done / m_total;
+  const int tenth = static_cast<int>(std::int64_t{10} * done / m_total);
   if (!m_shown || tenth == m_tenth) return;
   m_tenth = tenth;
   if (m_terminal)
@@ -39,7 +40,7 @@ void Progress::clear() {
 
 void Progress::draw(int done) {
   constexpr int width = 30;
-  const int filled = width * done / m_total;
+  const int filled = static_cast<int>(std::int64_t{width} * done / m_total);
   fmt::print(stderr, "\r\033[K[{:#<{}}{:.<{}}] {}", "", filled, "", width - filled, m_name);
   std::fflush(stderr);
 }

@@ -148,7 +148,8 @@ Json order_json(const OrderRecord& o) {
         {"owned_dofs", spread(o.owned_dofs)},
         {"shared_dofs", spread(o.shared_dofs)},
         {"neighbours", spread(o.neighbours)},
-        {"message_bytes", spread(o.message_bytes)}}},
+        {"message_bytes", spread(o.message_bytes)},
+        {"sent_bytes", spread(o.sent_bytes)}}},
       {"setup_s", number(o.setup_seconds)},
       {"tuning", tuning_json(o.tuning)},
   };

@@ -26,7 +26,8 @@ std::string mesh_table(const OrderRecord& order) {
   if (order.shared_dofs.max == 0) return table.text();
   add("DOFs shared with other ranks", order.shared_dofs, count_text);
   add("neighbours", order.neighbours, count_text);
-  add("message to a neighbour (doubles)", order.message_bytes, bytes_text);
+  add("one message (doubles)", order.message_bytes, bytes_text);
+  add("all messages it sends", order.sent_bytes, bytes_text);
   return table.text();
 }
 

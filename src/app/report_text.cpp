@@ -71,7 +71,7 @@ std::string relative(double norm, double rhs_norm) {
 }
 
 std::string iterations_text(const SolveRecord& solve) {
-  if (solve.broke_down) return fmt::format("{}, then a NaN or infinity appeared", solve.iterations);
+  if (solve.broke_down) return fmt::format("{}, then the iteration broke down", solve.iterations);
   return fmt::format("{}{}", solve.iterations,
                      solve.tolerance == 0 ? ", as many as asked for"
                      : solve.converged    ? ", converged to the tolerance"

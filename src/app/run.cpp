@@ -80,7 +80,7 @@ bool run(const Communicator& comm, const Case& input) {
   record.input = input;
   record.machine = make_machine_record(comm);
   progress.stage("measuring the copy bandwidth");
-  record.machine.copy_bandwidth = measure_copy_bandwidth(comm);
+  record.machine.copy_bandwidth = measure_copy_bandwidth(comm, layout);
   reset_peak_memory();  // what measuring took is not what the case takes
   print(comm, progress, header_text(record));
   for (const int order : tuned.orders) {

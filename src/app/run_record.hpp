@@ -34,7 +34,9 @@ struct OrderRecord {
   bool compiled = true;  ///< false: the slower kernel with a run-time order
   std::int64_t total_dofs = 0, total_local_points = 0;
   Spread elements, owned_dofs, boundary_elements, interior_elements;  ///< a rank
-  Spread shared_dofs, neighbours, message_bytes;  ///< a rank; of one message of doubles
+  Spread shared_dofs, neighbours;                                     ///< a rank
+  Spread message_bytes;      ///< of one message of doubles, over all messages
+  Spread sent_bytes;         ///< of all messages of doubles that a rank sends
   double setup_seconds = 0;  ///< numbering, halo plan and, where used, geometric factors
   TuningResult tuning;
 };
@@ -46,7 +48,7 @@ struct SolveRecord {
   int iterations = 0;
   double tolerance = 0;            ///< asked for; 0: a fixed number of iterations
   bool converged = false;          ///< with a tolerance: reached it
-  bool broke_down = false;         ///< a NaN or infinity appeared
+  bool broke_down = false;         ///< a NaN or infinity, or an operator that is not positive
   double rhs_norm = 0;             ///< ‖b‖
   double residual = 0;             ///< recursive ‖r‖ at the end
   double true_residual = 0;        ///< ‖b - A x‖ computed anew

@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <optional>
 
 #include "app/memory.hpp"
@@ -29,6 +32,19 @@ struct Operand {
   DeviceVector<double> u, au;
 };
 
+/// Bytes of one message of doubles, over the messages of all ranks.
+Spread message_sizes(const Communicator& comm, const HaloPlan& plan) {
+  const auto messages = comm.sum(static_cast<std::int64_t>(plan.neighbours.size()));
+  if (messages == 0) return {};
+  double smallest = std::numeric_limits<double>::infinity(), largest = 0;
+  for (const Neighbour& n : plan.neighbours) {
+    smallest = std::min(smallest, double{sizeof(double)} * n.count);
+    largest = std::max(largest, double{sizeof(double)} * n.count);
+  }
+  const double total = comm.sum(double{sizeof(double)} * plan.n_slots());
+  return {comm.min(smallest), total / static_cast<double>(messages), comm.max(largest)};
+}
+
 void record_mesh(const Communicator& comm, const AssembledSpace& space, OrderRecord& record) {
   const ElementLayout& layout = space.layout();
   const HaloPlan& plan = space.gs().plan();
@@ -40,7 +56,8 @@ void record_mesh(const Communicator& comm, const AssembledSpace& space, OrderRec
   record.interior_elements = comm.spread(layout.n_elements - space.n_boundary_elements());
   record.shared_dofs = comm.spread(plan.n_shared());
   record.neighbours = comm.spread(static_cast<double>(plan.neighbours.size()));
-  record.message_bytes = comm.spread(static_cast<double>(plan.n_slots()) * sizeof(double));
+  record.sent_bytes = comm.spread(static_cast<double>(plan.n_slots()) * sizeof(double));
+  record.message_bytes = message_sizes(comm, plan);
 }
 
 std::vector<Strategy> chosen_strategies(const Case& input) {
@@ -64,7 +81,10 @@ OrderRecord tune_order(const Communicator& comm, const Case& input, int order, d
   AssembledSpace space(comm, mesh);
   const bool fits = comm.max(tuning_memory(mesh).with_operator * node_ranks) <= available;
   std::optional<Operand> operand;
-  if (fits) operand.emplace(space, input.lambda);
+  if (fits) {
+    operand.emplace(space, input.lambda);
+    operand->geometry.require_positive(comm, mesh);
+  }
   Kokkos::fence("nekbone_k: order set up");
   record.setup_seconds = comm.max(wall_seconds() - begin);
   record_mesh(comm, space, record);
@@ -82,8 +102,11 @@ OrderRecord tune_order(const Communicator& comm, const Case& input, int order, d
     rows = uninitialized<double>("nekbone_k: rows", space.n_rows());
     work.run = [&](double portion) {
       const LocalIndex n_shared = space.gs().plan().n_shared();
-      const auto count = static_cast<LocalIndex>(portion * (space.n_rows() - n_shared));
-      space.gather_rows(rows, n_shared, n_shared + count);
+      const auto end =
+          n_shared + static_cast<LocalIndex>(std::ceil(portion * (space.n_rows() - n_shared)));
+      space.gather_rows(rows, n_shared, end);
+      space.gs().assembly().scatter(as_field(rows), as_field(space.surface_values()), n_shared,
+                                    end);
       Kokkos::fence("nekbone_k: on-rank gather done");
     };
   }

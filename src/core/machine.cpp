@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <fstream>
 #include <limits>
 
@@ -73,9 +74,7 @@ std::string mpi_library() {
 }
 
 std::string device_name() {
-  if constexpr (Kokkos::SpaceAccessibility<Kokkos::DefaultHostExecutionSpace,
-                                           DeviceMemory>::accessible)
-    return "host";
+  if constexpr (is_host_device) return "host";
   return fmt::format("{} {}", ExecutionSpace::name(), Kokkos::device_id());
 }
 
@@ -99,18 +98,28 @@ double meminfo_available() {
     if (key == "MemAvailable:") return kib * 1024;
   return std::numeric_limits<double>::infinity();
 }
+
+/// What a control group still grants: its limit less what it uses, of which file cache can be had
+/// back.
+double cgroup_available(const std::string& limit, const std::string& usage, const std::string& stat,
+                        const std::string& cache_key) {
+  std::ifstream file(stat);
+  std::string key;
+  double value = 0, cache = 0;
+  while (file >> key >> value)
+    if (key == cache_key) cache = value;
+  const double used = number_in(usage);
+  return std::isfinite(used) ? std::max(number_in(limit) - used + cache, 0.0)
+                             : std::numeric_limits<double>::infinity();
+}
 }  // namespace
 
 double available_memory() {
-  const double cgroup_v2 = number_in("/sys/fs/cgroup/memory.max") -
-                           std::min(number_in("/sys/fs/cgroup/memory.current"), 1e300);
-  const double cgroup_v1 =
-      number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes") -
-      std::min(number_in("/sys/fs/cgroup/memory/memory.usage_in_bytes"), 1e300);
-  double available = meminfo_available();
-  for (const double limit : {cgroup_v2, cgroup_v1})
-    if (limit > 0) available = std::min(available, limit);
-  return available;
+  const std::string v2 = "/sys/fs/cgroup/memory", v1 = "/sys/fs/cgroup/memory/memory";
+  return std::min({meminfo_available(),
+                   cgroup_available(v2 + ".max", v2 + ".current", v2 + ".stat", "inactive_file"),
+                   cgroup_available(v1 + ".limit_in_bytes", v1 + ".usage_in_bytes", v1 + ".stat",
+                                    "total_inactive_file")});
 }
 
 void reset_peak_memory() { std::ofstream("/proc/self/clear_refs") << 5; }
@@ -126,10 +135,12 @@ double peak_memory() {
   return static_cast<double>(usage.ru_maxrss) * 1024;
 }
 
-double measure_copy_bandwidth(const Communicator& comm) {
-  // Half a gigabyte read and as much written, by all ranks together.
+double measure_copy_bandwidth(const Communicator& comm, const NodeLayout& layout) {
+  // Half a gigabyte read and as much written: many times any cache.
   const std::size_t n = std::size_t{1} << 29;
-  const std::size_t count = n / sizeof(double) / comm.size() + 1;
+  const int sharing =
+      is_host_device ? static_cast<int>(comm.max(std::int64_t{layout.node_ranks})) : 1;
+  const std::size_t count = n / sizeof(double) / sharing + 1;
   const DeviceVector<double> from("nekbone_k: copy source", count);
   const DeviceVector<double> to("nekbone_k: copy target", count);
   Kokkos::deep_copy(from, 1.5);

@@ -24,7 +24,7 @@ std::string allowed_cores();
 int allowed_core_count();
 /// First line of the MPI library's own description.
 std::string mpi_library();
-/// Name of this rank's accelerator and its number on the node, or "host".
+/// The backend and number on the node of this rank's accelerator, e.g. "Cuda 0", or "host".
 std::string device_name();
 /// Now, in UTC by ISO 8601.
 std::string utc_time();
@@ -38,7 +38,8 @@ double peak_memory();
 void reset_peak_memory();
 
 /// Bytes a second, read plus written, at which all ranks together copy memory: the better of a
-/// device copy and a copy kernel over at least 1 GB in all. Collective.
-double measure_copy_bandwidth(const Communicator& comm);
+/// device copy and a copy kernel over at least 1 GB a node, shared by its ranks, or on each GPU.
+/// Collective.
+double measure_copy_bandwidth(const Communicator& comm, const NodeLayout& layout);
 
 }  // namespace nekbone_k

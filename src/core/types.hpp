@@ -4,6 +4,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <cstdint>
+#include <string>
 
 namespace nekbone_k {
 
@@ -17,6 +18,10 @@ using GlobalId = std::int64_t;
 using ExecutionSpace = Kokkos::DefaultExecutionSpace;
 using DeviceMemory = ExecutionSpace::memory_space;
 using HostMemory = Kokkos::HostSpace;
+
+/// Whether the "device" is the host itself.
+inline constexpr bool is_host_device =
+    Kokkos::SpaceAccessibility<Kokkos::DefaultHostExecutionSpace, DeviceMemory>::accessible;
 
 /// Contiguous vector in device memory.
 template <class T>

@@ -45,7 +45,8 @@ class Assembly {
   /// Points that belong to a row.
   LocalIndex n_joined_points() const { return static_cast<LocalIndex>(m_points.extent(0)); }
 
-  /// rows(r) = the points of row r combined, for r in [begin, end): Qᵀ for Reduction::add.
+  /// rows(r) = the points of row r combined, for r in [begin, end): Qᵀ for Reduction::add. Shapes:
+  /// points (n_points, components), rows (>= end, components). Returns before the kernel ends.
   template <class T>
   void gather(const DeviceField<T>& points, const DeviceField<T>& rows, Reduction op,
               LocalIndex begin, LocalIndex end) const {
@@ -54,20 +55,23 @@ class Assembly {
     });
   }
 
-  /// points(p) = rows(row of p), for the points that belong to a row: Q.
+  /// points(p) = rows(row of p), for the points of rows [begin, end): Q. Shapes as in gather().
   template <class T>
-  void scatter(const DeviceField<T>& rows, const DeviceField<T>& points) const {
+  void scatter(const DeviceField<T>& rows, const DeviceField<T>& points, LocalIndex begin,
+               LocalIndex end) const {
     const auto offsets = m_offsets;
     const auto row_points = m_points;
     const int components = static_cast<int>(points.extent(1));
     Kokkos::parallel_for(
-        "nekbone_k: scatter", Kokkos::RangePolicy<ExecutionSpace>(0, m_n_rows),
+        "nekbone_k: scatter", Kokkos::RangePolicy<ExecutionSpace>(begin, end),
         KOKKOS_LAMBDA(const LocalIndex r) {
           for (LocalIndex at = offsets(r); at < offsets(r + 1); ++at)
             for (int c = 0; c < components; ++c) points(row_points(at), c) = rows(r, c);
         });
   }
 
+  /// gather() with the operation as a type. Public because nvcc allows no kernel in a private
+  /// member.
   template <Reduction op, class T>
   void gather_with(const DeviceField<T>& points, const DeviceField<T>& rows, LocalIndex begin,
                    LocalIndex end) const {

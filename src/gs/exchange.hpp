@@ -31,7 +31,8 @@ class Exchange {
  public:
   virtual ~Exchange() = default;
 
-  /// Posts everything; returns without waiting for messages where the strategy can.
+  /// Posts everything; returns without waiting for messages where the strategy can. The last unpack
+  /// may still be running: nothing may arrive in `receive` before it is done.
   virtual void start() = 0;
   /// Waits until all messages are in `receive` and `send` may be changed.
   virtual void finish() = 0;

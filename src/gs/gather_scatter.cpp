@@ -1,6 +1,9 @@
 #include "gs/gather_scatter.hpp"
 
 #include <algorithm>
+#include <limits>
+
+#include "core/errors.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -12,6 +15,8 @@ struct Numbering {
 };
 
 Numbering number_points(const Communicator& comm, std::span<const GlobalId> ids) {
+  if (comm.max(static_cast<std::int64_t>(ids.size())) > std::numeric_limits<LocalIndex>::max())
+    throw InputError("a rank has more than 2^31 local points; use more ranks");
   std::vector<std::pair<GlobalId, LocalIndex>> by_id;
   by_id.reserve(ids.size());
   for (std::size_t p = 0; p < ids.size(); ++p)
@@ -63,7 +68,7 @@ GatherScatter::GatherScatter(const Communicator& comm, std::span<const GlobalId>
 
 void GatherScatter::select(const Strategy& strategy) {
   m_strategy = strategy;
-  std::apply([](auto&... by_components) { (by_components.clear(), ...); }, m_exchanges);
+  std::apply([](auto&... by_components) { (by_components.clear(), ...); }, m_resources);
 }
 
 }  // namespace nekbone_k

@@ -27,7 +27,8 @@ namespace nekbone_k {
 class GatherScatter {
  public:
   /// From plain ids: `point_ids[p]` is the global id of local point p; a negative one joins
-  /// nothing. Collective. Begins with the first strategy of the table.
+  /// nothing. Collective; `comm` outlives the object. Throws InputError on every rank if one has
+  /// more points than can be numbered. Begins with the first strategy of the table.
   GatherScatter(const Communicator& comm, std::span<const GlobalId> point_ids);
 
   /// From a numbering made by the caller, whose shared DOF s is row s of `assembly`. Not
@@ -47,37 +48,45 @@ class GatherScatter {
   /// points = QQᵀ points with `op`, in place, shape (n_points, components). Collective.
   template <class T>
   void gs_op(const DeviceField<T>& points, Reduction op) {
-    const DeviceField<T> rows(Kokkos::view_alloc("nekbone_k: rows", Kokkos::WithoutInitializing),
-                              n_rows(), points.extent(1));
+    const DeviceField<T>& rows = resources<T>(static_cast<int>(points.extent(1))).rows;
     const LocalIndex n_shared = plan().n_shared();
     m_assembly.gather(points, rows, op, 0, n_shared);
     start(rows);
     m_assembly.gather(points, rows, op, n_shared, n_rows());
     finish(rows, op);
-    m_assembly.scatter(rows, points);
+    m_assembly.scatter(rows, points, 0, n_rows());
   }
 
   /// Begins to combine the ranks' shares of an assembled field, whose first n_shared entries are
   /// the shared DOFs; between start and finish the other entries may be worked on. Collective.
   template <class T>
   void start(const DeviceField<T>& field, EventLog* log = nullptr) {
-    exchange<T>(static_cast<int>(field.extent(1))).start(field, log);
+    resources<T>(static_cast<int>(field.extent(1))).exchange.start(field, log);
   }
   template <class T>
   void finish(const DeviceField<T>& field, Reduction op, EventLog* log = nullptr) {
-    exchange<T>(static_cast<int>(field.extent(1))).finish(field, op, log);
+    resources<T>(static_cast<int>(field.extent(1))).exchange.finish(field, op, log);
   }
 
  private:
+  /// What fields of one type and number of components need: the exchange, and rows for gs_op().
   template <class T>
-  HaloExchange<T>& exchange(int components) {
-    auto& slot = exchanges<T>()[components];
-    if (!slot) slot = std::make_unique<HaloExchange<T>>(m_comm, m_plan, m_strategy, components);
+  struct Resources {
+    HaloExchange<T> exchange;
+    DeviceField<T> rows;
+  };
+  template <class T>
+  using ByComponents = std::map<int, std::unique_ptr<Resources<T>>>;
+
+  template <class T>
+  Resources<T>& resources(int components) {
+    auto& slot = std::get<ByComponents<T>>(m_resources)[components];
+    if (!slot)
+      slot = std::make_unique<Resources<T>>(
+          HaloExchange<T>(m_comm, m_plan, m_strategy, components),
+          DeviceField<T>(Kokkos::view_alloc("nekbone_k: rows", Kokkos::WithoutInitializing),
+                         n_rows(), components));
     return *slot;
-  }
-  template <class T>
-  auto& exchanges() {
-    return std::get<std::map<int, std::unique_ptr<HaloExchange<T>>>>(m_exchanges);
   }
 
   const Communicator& m_comm;
@@ -85,9 +94,7 @@ class GatherScatter {
   Assembly m_assembly;
   Strategy m_strategy = all_strategies().front();
   // Made when first used, by number of components.
-  std::tuple<std::map<int, std::unique_ptr<HaloExchange<double>>>,
-             std::map<int, std::unique_ptr<HaloExchange<float>>>>
-      m_exchanges;
+  std::tuple<ByComponents<double>, ByComponents<float>> m_resources;
 };
 
 }  // namespace nekbone_k

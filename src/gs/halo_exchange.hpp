@@ -62,6 +62,8 @@ class HaloExchange {
     unpack(field, op);
   }
 
+  /// The parts of start() and finish() beside the messages, for timing. They return before their
+  /// kernels end.
   void pack(const DeviceField<T>& field) {
     const auto send = m_send;
     const auto dofs = m_plan->message_dofs;
@@ -87,6 +89,8 @@ class HaloExchange {
   /// The exchange alone, for timing its parts.
   Exchange& messages() { return *m_exchange; }
 
+  /// unpack() with the operation as a type. Public because nvcc allows no kernel in a private
+  /// member.
   template <Reduction op>
   void unpack_with(const DeviceField<T>& field) {
     const auto receive = m_receive;

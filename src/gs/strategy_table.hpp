@@ -17,6 +17,8 @@ struct Strategy {
   ExchangeFactory make = nullptr;
   /// Whether work on interior elements is done between start and finish.
   bool overlapped = false;
+  /// Whether messages pass through copies in host memory.
+  bool staged = false;
 };
 
 /// All strategies, from the simplest to the least simple: among strategies that tie, the tuner

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <random>
 
 #include "core/errors.hpp"
 #include "gs/verify.hpp"
@@ -148,7 +149,8 @@ class Tuner {
     return winner;
   }
 
-  /// Interleaved rounds: in each every candidate once, in an order that moves on by one. `store`
+  /// Interleaved rounds: in each every candidate once, in an order drawn anew, so that none always
+  /// follows the same other; the draws are the same on every rank. `store`
   /// gets the maximum over the ranks. Returns the number of rounds.
   template <class Run, class Store>
   int rounds(std::size_t candidates, const Run& run, const Store& store) {
@@ -156,12 +158,12 @@ class Tuner {
       for (std::size_t c = 0; c < candidates; ++c) run(c);
     const double begin = wall_seconds();
     std::vector<double> samples(candidates);
+    std::vector<std::size_t> turns(candidates);
+    std::iota(turns.begin(), turns.end(), std::size_t{0});
     int round = 0;
     for (bool go_on = true; go_on; ++round) {
-      for (std::size_t c = 0; c < candidates; ++c) {
-        const std::size_t turn = (c + round) % candidates;
-        samples[turn] = run(turn);
-      }
+      shuffle(turns);
+      for (const std::size_t turn : turns) samples[turn] = run(turn);
       m_comm.max(samples);
       for (std::size_t c = 0; c < candidates; ++c) store(c, samples[c]);
       const bool in_budget =
@@ -169,6 +171,12 @@ class Tuner {
       go_on = round + 1 < m_options.minimum_rounds || (in_budget && round + 1 < most_rounds);
     }
     return round;
+  }
+
+  /// Fisher–Yates, by hand because std::shuffle may differ between libraries.
+  void shuffle(std::vector<std::size_t>& turns) {
+    for (std::size_t last = turns.size(); last > 1; --last)
+      std::swap(turns[last - 1], turns[m_random() % last]);
   }
 
   /// The portion of the work that lasts long enough to hide the exchange, the same on every rank.
@@ -236,7 +244,7 @@ class Tuner {
       m_comm.barrier();
       const double begin = wall_seconds();
       assembly.gather(points, rows, Reduction::add, 0, assembly.n_rows());
-      assembly.scatter(rows, points);
+      assembly.scatter(rows, points, 0, assembly.n_rows());
       Kokkos::fence("nekbone_k: on-rank gather-scatter timed");
       const double sample = m_comm.max(wall_seconds() - begin);
       if (round > 0) samples.push_back(sample);
@@ -250,6 +258,7 @@ class Tuner {
   TunerOptions m_options;
   DeviceField<double> m_field;
   TuningResult m_result;
+  std::mt19937_64 m_random{20220101};
 };
 
 }  // namespace

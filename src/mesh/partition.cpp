@@ -10,6 +10,9 @@
 namespace nekbone_k {
 namespace {
 
+/// Cutting planes tried in a direction: all of them but in meshes larger than any machine can hold.
+constexpr int most_planes = 1 << 14;
+
 struct Cut {
   int direction = 0, plane = 0, ranks_below = 0;
 };
@@ -20,7 +23,9 @@ Cut best_cut(const ElementBox& box, int ranks) {
   Cost best_cost{1e300, 0, 0};
   for (int d = 0; d < 3; ++d) {
     const std::int64_t area = box.volume() / box.length(d);
-    for (int plane = 1; plane < box.length(d); ++plane) {
+    // More planes than this are no better balanced than the nearest of these.
+    const int step = std::max(1, box.length(d) / most_planes);
+    for (int plane = step; plane < box.length(d); plane += step) {
       const std::int64_t below = plane * area, above = box.volume() - below;
       const double share = static_cast<double>(ranks) * below / box.volume();
       for (const int ranks_below :

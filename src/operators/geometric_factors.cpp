@@ -1,5 +1,9 @@
 #include "operators/geometric_factors.hpp"
 
+#include <fmt/format.h>
+
+#include "core/errors.hpp"
+
 namespace nekbone_k {
 namespace {
 
@@ -77,6 +81,16 @@ struct FactorKernel {
 };
 
 }  // namespace
+
+void GeometricFactors::require_positive(const Communicator& comm, const BoxMesh& mesh) const {
+  if (comm.all(positive)) return;
+  throw InputError(
+      fmt::format("mesh.deformation turns elements of order {} inside out with mesh.epsilon {}; "
+                  "use {} epsilon, "
+                  "more elements or a higher order",
+                  mesh.order(), mesh.spec().epsilon,
+                  mesh.spec().deformation == Deformation::kershaw ? "a larger" : "a smaller"));
+}
 
 GeometricFactors::GeometricFactors(const AssembledSpace& space) {
   const ElementLayout& layout = space.layout();

@@ -16,6 +16,10 @@ struct GeometricFactors {
   /// Computes the factors of a rank's elements. Not collective.
   explicit GeometricFactors(const AssembledSpace& space);
 
+  /// Throws InputError, alike on every rank, if an element of any rank is turned inside out.
+  /// Collective.
+  void require_positive(const Communicator& comm, const BoxMesh& mesh) const;
+
   /// Shape (block, factor, point, lane); zero for empty elements.
   DeviceVector<double> factors;
   /// (Nq, Nq) row-major, D(i, j) = l_j'(x_i).

@@ -22,7 +22,7 @@ struct CgOptions {
 struct CgResult {
   int iterations = 0;
   bool converged = false;  ///< ‖r‖ <= tolerance ‖b‖; always true with tolerance 0 unless broken
-  bool broke_down = false;      ///< a NaN or infinity appeared, or pᵀ A p <= 0
+  bool broke_down = false;      ///< a NaN or infinity appeared, or pᵀ A p or r·z < 0
   std::vector<double> history;  ///< ‖r‖ before the first iteration and after each
   double seconds = 0;           ///< slowest rank
 
@@ -68,14 +68,14 @@ CgResult conjugate_gradients(const Communicator& comm, const Op& a, const Vector
   const double target = options.tolerance * result.history.front();
   result.broke_down = !std::isfinite(result.history.front());
   // Far past convergence the products underflow and their ratios mean nothing.
-  const double negligible = 1e-200 * products.r_dot_z;
+  const double negligible = 1e-200 * std::abs(products.r_dot_z);
 
   while (!result.broke_down && result.iterations < options.iterations) {
     if (options.tolerance > 0 && result.residual() <= target) break;
     const double p_dot_ap = comm.sum(static_cast<double>(a.apply(v.p, v.ap)));
     // A residual of (almost) zero leaves nothing to do but count: alpha and beta are then 0.
-    const bool done = products.r_dot_z <= negligible;
-    if (!done && !(p_dot_ap > 0 && std::isfinite(p_dot_ap))) {
+    const bool done = std::abs(products.r_dot_z) <= negligible;
+    if (!done && !(p_dot_ap > 0 && std::isfinite(p_dot_ap) && products.r_dot_z > 0)) {
       result.broke_down = true;
       break;
     }

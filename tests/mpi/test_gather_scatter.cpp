@@ -358,21 +358,24 @@ TEST_P(GatherScatterBy, CombinesAssembledFieldsInTwoPhases) {
 }
 
 TEST_P(GatherScatterBy, SpreadsANaNToEveryCopy) {
-  // One id twice on every rank, NaN at one of its points on the last rank.
+  // One id twice on every rank, NaN at one of its points: first, last or in between.
   const Ids ids{5, 1000 + m_rank, 5};
   GatherScatter gs(m_comm, ids);
   gs.select(m_strategy);
   const DeviceField<double> points("points", ids.size(), m_components);
   const auto host = Kokkos::create_mirror_view(points);
-  Kokkos::deep_copy(host, 2.0);
-  if (m_rank == m_comm.size() - 1) host(2, 0) = std::numeric_limits<double>::quiet_NaN();
-  Kokkos::deep_copy(points, host);
-  gs.gs_op(points, m_op);
-  Kokkos::deep_copy(host, points);
-  EXPECT_TRUE(std::isnan(host(0, 0)));
-  EXPECT_TRUE(std::isnan(host(2, 0)));
-  EXPECT_EQ(host(1, 0), 2);
-  for (int c = 1; c < m_components; ++c) EXPECT_FALSE(std::isnan(host(0, c)));
+  for (int rank = 0; rank < m_comm.size(); ++rank)
+    for (const int point : {0, 2}) {
+      Kokkos::deep_copy(host, 2.0);
+      if (m_rank == rank) host(point, 0) = std::numeric_limits<double>::quiet_NaN();
+      Kokkos::deep_copy(points, host);
+      gs.gs_op(points, m_op);
+      Kokkos::deep_copy(host, points);
+      EXPECT_TRUE(std::isnan(host(0, 0))) << "from point " << point << " of rank " << rank;
+      EXPECT_TRUE(std::isnan(host(2, 0))) << "from point " << point << " of rank " << rank;
+      EXPECT_EQ(host(1, 0), 2);
+      for (int c = 1; c < m_components; ++c) EXPECT_FALSE(std::isnan(host(0, c)));
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Strategies, GatherScatterBy,

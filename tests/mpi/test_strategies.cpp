@@ -208,6 +208,8 @@ TEST(StrategiesTable, HasTheFourExchangesPlainAndOverlapped) {
     EXPECT_TRUE(overlapped->overlapped);
     EXPECT_EQ(plain->make, overlapped->make);
     EXPECT_EQ(plain->memory, overlapped->memory);
+    EXPECT_EQ(plain->staged, exchange.starts_with("host"));
+    EXPECT_EQ(overlapped->staged, plain->staged);
   }
 }
 

@@ -528,8 +528,8 @@ std::unique_ptr<Exchange> make_sleepy(const Communicator& comm, const HaloPlan& 
   return std::make_unique<Sleepy<milliseconds>>(comm, plan, buffers);
 }
 
-// So far apart that other load on the machine does not make up for it. In two rounds each candidate
-// comes first once, so samples stored under another's name would even out.
+// So far apart that other load on the machine does not make up for it. Only two rounds, so that a
+// single sample stored under another's name would even the candidates out.
 TEST_F(TunerTest, LeavesAsideWhatIsSlowOnOneRank) {
   m_options = {0, 2};
   const Strategy slow = named("slow", make_sleepy<20>), fast = named("fast", make_sleepy<1>);

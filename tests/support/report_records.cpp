@@ -86,6 +86,7 @@ OrderRecord usual_order() {
   o.shared_dofs = {200704, 301056, 401408};
   o.neighbours = {1, 1.5, 2};
   o.message_bytes = {1605632, 1605632, 1605632};
+  o.sent_bytes = {1605632, 1605632, 1605632};
   o.setup_seconds = 4.5;
   o.tuning = usual_tuning();
   return o;
@@ -128,7 +129,7 @@ RunRecord one_rank_run() {
   r.machine.devices = {"host"};
   r.machine.binding = {"0"};
   OrderRecord& o = r.orders[0];
-  o.boundary_elements = o.shared_dofs = o.neighbours = o.message_bytes = {};
+  o.boundary_elements = o.shared_dofs = o.neighbours = o.message_bytes = o.sent_bytes = {};
   return r;
 }
 
@@ -187,6 +188,7 @@ RunRecord extreme_run() {
   o.compiled = false;
   o.elements = {1, 1.3e15, 2.6e18};
   o.message_bytes = {0, 1e15, 9e18};
+  o.sent_bytes = {0, 1e15, 9e18};
   o.tuning.work_name = "work with a very long name " + std::string(150, 'n');
   o.tuning.candidates[0].cost = {1e-12, -1e9, 1e300};
   o.tuning.candidates[0].relative_to_best = 1e30;

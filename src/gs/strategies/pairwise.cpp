@@ -15,13 +15,14 @@ class Pairwise final : public Exchange {
 
   void start() override {
     m_requests.clear();
+    ExecutionSpace().fence(
+        "nekbone_k: send packed and receive drained, before MPI has the buffers");
     // Receives first: a message that finds its receive posted is not copied through MPI's own
     // buffers.
     for (const Neighbour& n : m_plan.neighbours)
       check_mpi(MPI_Irecv(slot(m_buffers.receive, n), n.count, m_item.get(), n.rank, tag,
                           m_comm.get(), &m_requests.emplace_back()),
                 "MPI_Irecv");
-    ExecutionSpace().fence("nekbone_k: packed before MPI reads the buffer");
     for (const Neighbour& n : m_plan.neighbours)
       check_mpi(MPI_Isend(slot(m_buffers.send, n), n.count, m_item.get(), n.rank, tag, m_comm.get(),
                           &m_requests.emplace_back()),
