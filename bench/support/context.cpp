@@ -77,7 +77,9 @@ void add_context(const Bench& bench) {
   add("seconds_a_benchmark", bench.options().quick ? 0 : bench.options().seconds);
   if (!machine.warnings.empty()) add("warnings", joined(machine.warnings));
   if (!bench.options().quick)
-    add("copy_GB_per_s", fmt::format("{:.2f}", measure_copy_bandwidth(bench.comm()) / 1e9));
+    add("copy_GB_per_s",
+        fmt::format("{:.2f}",
+                    measure_copy_bandwidth(bench.comm(), find_node_layout(bench.comm())) / 1e9));
 }
 
 }  // namespace nekbone_k

@@ -126,12 +126,14 @@ std::string alone_title(const TuningResult& tuning) {
 
 std::string with_work_title(const TuningResult& tuning) {
   if (tuning.work_alone.empty()) return "with work in between: not timed";
+  const std::string portion =
+      tuning.work_portion < 1 ? fmt::format("{:.3g} % of ", 100 * tuning.work_portion) : "";
   return fmt::format(
-      "with {} ({:.3g} % of it) in between: cost beyond the work alone (work: {}), relative to "
-      "best "
-      "with the work; {} round{}",
-      tuning.work_name, 100 * tuning.work_portion, seconds_text(median(tuning.work_alone)),
-      tuning.rounds_with_work, plural(tuning.rounds_with_work));
+      "with {}{} in between: cost beyond the work alone (work: {}), relative to best with the "
+      "work; "
+      "{} round{}",
+      portion, tuning.work_name, seconds_text(median(tuning.work_alone)), tuning.rounds_with_work,
+      plural(tuning.rounds_with_work));
 }
 
 std::string strategy_table(const TuningResult& tuning) {

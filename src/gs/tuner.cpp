@@ -193,9 +193,16 @@ class Tuner {
 
   /// Exchanges a sample needs to last long enough, the same on every rank.
   int repeats_for(const Members& plain) {
-    double shortest = 1e300;
-    for (Candidate* c : plain) shortest = std::min(shortest, time_once(c->exchange));
-    return std::clamp(static_cast<int>(shortest_sample / std::max(shortest, 1e-9)), 1, 1000);
+    double shortest = 1e300, longest = 0;
+    for (Candidate* c : plain) {
+      const double time = time_once(c->exchange);
+      shortest = std::min(shortest, time);
+      longest = std::max(longest, time);
+    }
+    const double wanted = shortest_sample / std::max(shortest, 1e-9);
+    // A slow candidate beside a fast one must not use the budget up.
+    const double affordable = m_options.budget_seconds / (4 * m_options.minimum_rounds) / longest;
+    return std::clamp(static_cast<int>(std::min(wanted, affordable)), 1, 1000);
   }
 
   /// One warm exchange, nothing in between; slowest rank, in seconds.

@@ -42,21 +42,24 @@ double reference(const HaloPlan& plan, LocalIndex s, Reduction op, int component
   return value;
 }
 
-/// The first bad DOF of `field` on this rank; empty if there is none.
+/// The bad DOF of smallest global id in `field` on this rank; empty if there is none.
 template <class T>
 std::string first_bad_dof(const DeviceField<T>& field, const HaloPlan& plan, int rank, Reduction op,
                           int call) {
   const auto host = Kokkos::create_mirror_view_and_copy(HostMemory(), field);
+  GlobalId first_id = std::numeric_limits<GlobalId>::max();
+  std::string first;
   for (LocalIndex s = 0; s < plan.n_shared(); ++s)
     for (int c = 0; c < static_cast<int>(field.extent(1)); ++c) {
       const double expected = reference(plan, s, op, c, call);
       // Not-equal the long way round, so that a NaN counts as wrong.
-      if (!(static_cast<double>(host(s, c)) == expected))
-        return fmt::format("WRONG {} of {}: DOF {} is {} on rank {}, should be {}", name(op),
-                           sizeof(T) == 8 ? "double" : "float", plan.ids[s],
-                           static_cast<double>(host(s, c)), rank, expected);
+      if (static_cast<double>(host(s, c)) == expected || plan.ids[s] >= first_id) continue;
+      first_id = plan.ids[s];
+      first = fmt::format("WRONG {} of {}: DOF {} is {} on rank {}, should be {}", name(op),
+                          sizeof(T) == 8 ? "double" : "float", plan.ids[s],
+                          static_cast<double>(host(s, c)), rank, expected);
     }
-  return {};
+  return first;
 }
 
 /// One strategy under test. Every step is done by all ranks or, once one of them has failed, by
@@ -100,6 +103,8 @@ class Verification {
       action();
     } catch (const std::exception& error) {
       failure = fmt::format("threw on rank {}: {}", m_comm.rank(), error.what());
+    } catch (...) {
+      failure = fmt::format("threw on rank {}: no std::exception", m_comm.rank());
     }
     agree(failure);
   }

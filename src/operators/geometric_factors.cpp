@@ -47,7 +47,7 @@ struct FactorKernel {
     Kokkos::single(Kokkos::PerTeam(team), [&]() { n_inverted += inverted; });
   }
 
-  /// Returns whether the Jacobian is positive.
+  /// Returns whether the element is not turned inside out here.
   KOKKOS_FUNCTION bool store_factors(const Team& team, const Scratch& x, int lane, int q) const {
     const int points = nq * nq * nq, i = q % nq, j = q / nq % nq, k = q / (nq * nq);
     double dx[3][3] = {};  // dx[d][r]: coordinate d along reference direction r
@@ -76,7 +76,7 @@ struct FactorKernel {
         factors(ElementLayout::offset(team.league_rank(), c * points + q,
                                       ElementLayout::n_factors * points) +
                 lane) = scale * (a[r][0] * a[s][0] + a[r][1] * a[s][1] + a[r][2] * a[s][2]);
-    return jacobian > 0;
+    return !(jacobian <= 0);  // a NaN is no fold: the iteration will tell
   }
 };
 

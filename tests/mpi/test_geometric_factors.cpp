@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/errors.hpp"
 #include "support/reference_operator.hpp"
 
 namespace nekbone_k {
@@ -78,7 +79,7 @@ struct Factors {
 class GeometricFactorsOrder : public testing::TestWithParam<int> {};
 
 // An entry may cancel to nearly nothing, so each is measured against the largest of its point.
-// Differentiating the coordinates loses up to N² ulps; measured are 6e-13 at order 17.
+// Differentiating the coordinates loses up to N² ulps; measured are 3e-13 at order 12.
 TEST_P(GeometricFactorsOrder, EqualThePlainLoops) {
   for (const Deformation deformation : deformations) {
     const MeshSpec spec = make_spec(deformation);
@@ -113,13 +114,13 @@ TEST_P(GeometricFactorsOrder, DerivativeAndWeightsAreTheBasis) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Orders, GeometricFactorsOrder, testing::Values(1, 2, 3, 4, 7, 10, 15, 17),
+INSTANTIATE_TEST_SUITE_P(Orders, GeometricFactorsOrder, testing::Values(1, 2, 3, 5, 8, 12),
                          [](const auto& instance) { return "N" + std::to_string(instance.param); });
 
 // The mass is derived as det G / w², where an ill-conditioned G cancels. On this mesh w J keeps a
 // relative accuracy of 1e-11 at every point; measured are 8e-15 at order 2 and 5e-13 at order 12.
 TEST(GeometricFactors, MassIsAccurateOnAStronglyDeformedMesh) {
-  for (const int order : {2, 5, 8, 12}) {
+  for (const int order : {2, 6, 12}) {
     const MeshSpec spec = make_spec(Deformation::kershaw, 0.3);
     const Factors factors(spec, order);
     const ReferenceOperator reference(spec, order, 0);
@@ -172,7 +173,8 @@ TEST(GeometricFactors, LanesOfEmptyElementsAreZero) {
                 0);
 }
 
-// Beyond epsilon 0.86 the sine map folds over: those ranks say so whose elements do.
+// Beyond epsilon 0.86 the sine map folds over: those ranks see it whose elements do, and all hear
+// of it.
 TEST(GeometricFactors, NoticesElementsTurnedInsideOut) {
   for (const double epsilon : {0.3, 3.0}) {
     const MeshSpec spec = make_spec(Deformation::sine, epsilon);
@@ -186,6 +188,11 @@ TEST(GeometricFactors, NoticesElementsTurnedInsideOut) {
     }
     EXPECT_EQ(factors.geometry.positive, positive);
     EXPECT_EQ(factors.comm.all(factors.geometry.positive), epsilon < 0.86);
+    if (epsilon < 0.86) {
+      EXPECT_NO_THROW(factors.geometry.require_positive(factors.comm, factors.mesh));
+    } else {
+      EXPECT_THROW(factors.geometry.require_positive(factors.comm, factors.mesh), InputError);
+    }
   }
 }
 

@@ -74,6 +74,15 @@ TEST(Partition, TilesRandomLargerBoxes) {
   }
 }
 
+// Longer than the planes that are tried one by one.
+TEST(Partition, TilesAVeryLongBox) {
+  const ElementBox line{{0, 0, 0}, {100'001, 1, 1}};
+  for (const int ranks : {2, 7, 64}) {
+    expect_tiling(line, ranks);
+    EXPECT_LE(load(line, ranks).most, 1.01 * 100'001 / ranks);
+  }
+}
+
 TEST(Partition, GivesOneRankEverything) {
   const ElementBox whole{{0, 0, 0}, {5, 3, 2}};
   EXPECT_EQ(partition_box(whole, 1, 0), whole);
