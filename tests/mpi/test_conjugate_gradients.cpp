@@ -109,6 +109,37 @@ TEST(ConjugateGradients, ResidualIsTrue) {
   EXPECT_NEAR(norm(residual), result.residual(), 1e-12 * norm(s.b));
 }
 
+// The textbook's iteration with plain loops.
+std::vector<double> reference_history(const ReferenceOperator& a, const ById& b,
+                                      const ById& inverse_diagonal, int iterations) {
+  ById r = b, p(b.size(), 0);
+  std::vector<double> history{norm(r)};
+  double r_dot_z_before = 0;
+  for (int iteration = 0; iteration < iterations; ++iteration) {
+    ById z = r;
+    for (std::size_t i = 0; i < z.size(); ++i) z[i] *= inverse_diagonal[i];
+    const double r_dot_z = dot(r, z), beta = iteration == 0 ? 0 : r_dot_z / r_dot_z_before;
+    for (std::size_t i = 0; i < p.size(); ++i) p[i] = z[i] + beta * p[i];
+    const ById ap = a.apply(p);
+    const double alpha = r_dot_z / dot(p, ap);
+    for (std::size_t i = 0; i < r.size(); ++i) r[i] -= alpha * ap[i];
+    r_dot_z_before = r_dot_z;
+    history.push_back(norm(r));
+  }
+  return history;
+}
+
+TEST(ConjugateGradients, HistoryIsTheTextbooks) {
+  const System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
+  CgResult expected;
+  expected.history = reference_history(s.reference, s.b, ById(s.b.size(), 1), 20);
+  expect_same_history(s.solve(s.vectors(), {20, 0}), expected, 1e-11);
+
+  expected.history = reference_history(s.reference, s.b, s.by_id(s.a.inverse_diagonal()), 20);
+  const CgResult jacobi = conjugate_gradients(s.comm, s.a, s.jacobi(), s.vectors(), {20, 0});
+  expect_same_history(jacobi, expected, 1e-11);
+}
+
 TEST(ConjugateGradients, HistoryAndSolutionDoNotDependOnTheRanks) {
   for (const bool jacobi : {false, true}) {
     const System together(MPI_COMM_WORLD, mixed_box(), 5, 0.1);
