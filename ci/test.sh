@@ -52,6 +52,7 @@ formatted() {
 start=$SECONDS
 check "set-up" ci/setup.sh
 check "layers" ci/check-layers.sh
+check "documents" ci/check-docs.sh
 if command -v clang-format >/dev/null 2>&1; then check "format" formatted; fi
 for preset in "${presets[@]}"; do
   if check "build $preset" ci/build.sh "$preset"; then run_ctest "$preset"; fi

@@ -9,6 +9,9 @@ if(NEKBONE_K_SANITIZE)
   # Instrumented code confuses GCC's flow analysis; the sanitizers find the real cases.
   list(APPEND nk_warnings -Wno-maybe-uninitialized)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  list(APPEND nk_warnings -Wno-restrict) # GCC bug 105651: warns of std::string's own operator+
+endif()
 target_compile_options(nk_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${nk_warnings}>")
 
 if(NEKBONE_K_SANITIZE)

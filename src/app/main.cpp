@@ -95,7 +95,7 @@ int run_command(const Communicator& comm, int argc, char** argv) {
 }
 
 /// Ends this rank at once; the launcher then ends the others. Only calls that a signal handler may
-/// make.
+/// make. Every rank says so, as the launcher may drop what some of them write at the end.
 void end_on_signal(int signal) {
   static constexpr char text[] = "\nnekbone-k: interrupted\n";
   static_cast<void>(!write(STDERR_FILENO, text, sizeof(text) - 1));
@@ -137,6 +137,7 @@ int main(int argc, char** argv) {
   std::signal(SIGTERM, end_on_signal);
   int code = 0;
   try {
+    require(provided >= MPI_THREAD_FUNNELED, "this MPI cannot be used by a program with threads");
     // The report has a line of its own on threads and binding.
     Kokkos::ScopeGuard kokkos(
         Kokkos::InitializationSettings().set_disable_warnings(true).set_map_device_id_by(

@@ -91,20 +91,26 @@ Json machine_json(const MachineRecord& m) {
   };
 }
 
+Json stage_json(const std::optional<StageResult>& stage) {
+  if (!stage) return nullptr;
+  return {
+      {"cost", summary(stage->cost)},
+      {"relative_to_best", number(stage->relative_to_best)},
+      {"tie", stage->tie},
+      {"samples_s", numbers(stage->samples)},
+  };
+}
+
 Json candidate_json(const CandidateResult& c) {
-  const bool timed = c.verified && !(c.strategy.overlapped ? c.with_work : c.alone).empty();
   return {
       {"strategy", c.strategy.name},
       {"memory", c.strategy.memory},
       {"overlapped", c.strategy.overlapped},
       {"verified", c.verified},
       {"failure", c.verified ? Json(nullptr) : Json(c.failure)},
-      {"cost", timed ? summary(c.cost) : Json(nullptr)},
-      {"relative_to_best", timed ? number(c.relative_to_best) : Json(nullptr)},
-      {"tie", c.tie},
       {"selected", c.selected},
-      {"alone_s", numbers(c.alone)},
-      {"with_work_s", numbers(c.with_work)},
+      {"alone", stage_json(c.alone)},
+      {"with_work", stage_json(c.with_work)},
   };
 }
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <limits>
 
 #include "app/format.hpp"
 #include "app/report.hpp"
@@ -11,6 +11,8 @@
 
 namespace nekbone_k {
 namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 const char* plural(std::int64_t n) { return n == 1 ? "" : "s"; }
 
@@ -31,47 +33,19 @@ std::string mesh_table(const OrderRecord& order) {
   return table.text();
 }
 
-/// One line of the strategy table.
+/// One line of the strategy table: a candidate and what a stage says of it, if it was timed there.
 struct Row {
   const CandidateResult* candidate;
-  bool timed;
-  Summary cost;
-  double relative_to_best;
-  bool tie;
+  const StageResult* stage;
 };
 
-Row own_stage_row(const CandidateResult& c) {
-  const bool timed = !(c.strategy.overlapped ? c.with_work : c.alone).empty();
-  return {&c, timed, c.cost, c.relative_to_best, c.tie};
-}
-
-/// The plain strategy that took part in the second stage too: its results there are not in the
-/// record, only its samples, and are found here as the tuner finds those of overlapped ones.
-Row plain_under_work(const TuningResult& tuning, const CandidateResult& plain) {
-  std::vector<double> exposed = plain.with_work;
-  const std::size_t rounds = std::min(exposed.size(), tuning.work_alone.size());
-  exposed.resize(rounds);
-  std::transform(exposed.begin(), exposed.end(), tuning.work_alone.begin(), exposed.begin(),
-                 std::minus<>());
-
-  const CandidateResult* best = &plain;
-  for (const CandidateResult& c : tuning.candidates)
-    if (!c.with_work.empty() && median(c.with_work) < median(best->with_work)) best = &c;
-  bool tie = best != &plain && is_tie(plain.with_work, best->with_work);
-  for (const CandidateResult& c : tuning.candidates)
-    tie = tie || (best == &plain && c.strategy.overlapped && c.tie);
-  return {&plain, rounds > 0, summarize(exposed), median(plain.with_work) / median(best->with_work),
-          tie};
-}
-
+/// The candidates made for a stage, and whoever else took part in it.
 std::vector<Row> rows_of(const TuningResult& tuning, bool overlapped) {
   std::vector<Row> rows;
   for (const CandidateResult& c : tuning.candidates) {
-    if (c.strategy.overlapped == overlapped) {
-      rows.push_back(own_stage_row(c));
-    } else if (overlapped && !c.with_work.empty()) {
-      rows.push_back(plain_under_work(tuning, c));
-    }
+    const std::optional<StageResult>& stage = overlapped ? c.with_work : c.alone;
+    if (stage || c.strategy.overlapped == overlapped)
+      rows.push_back({&c, stage ? &*stage : nullptr});
   }
   return rows;
 }
@@ -81,8 +55,8 @@ std::vector<Row> rows_of(const TuningResult& tuning, bool overlapped) {
 double unit_scale(const std::vector<Row>& rows) {
   double shortest = 0, longest = 0;
   for (const Row& row : rows) {
-    const double cost = std::abs(row.cost.median);
-    if (!row.timed || !std::isfinite(cost)) continue;
+    const double cost = row.stage != nullptr ? std::abs(row.stage->cost.median) : nan;
+    if (!std::isfinite(cost)) continue;
     shortest = shortest == 0 ? cost : std::min(shortest, cost);
     longest = std::max(longest, cost);
   }
@@ -97,11 +71,12 @@ std::string ratio_text(double ratio) {
 void add_row(Table& table, const Row& row, const DurationFormat& duration) {
   const CandidateResult& c = *row.candidate;
   std::vector<std::string> cells{c.strategy.name, c.strategy.memory, c.verified ? "yes" : "WRONG"};
-  if (c.verified && row.timed) {
-    cells.push_back(duration.text(row.cost.median));
-    cells.push_back(duration.text(row.cost.low) + ".." + duration.text(row.cost.high));
-    cells.push_back(ratio_text(row.relative_to_best));
-    cells.push_back(row.tie ? "tie" : "");
+  if (row.stage != nullptr) {
+    const Summary& cost = row.stage->cost;
+    cells.push_back(duration.text(cost.median));
+    cells.push_back(duration.text(cost.low) + ".." + duration.text(cost.high));
+    cells.push_back(ratio_text(row.stage->relative_to_best));
+    cells.push_back(row.stage->tie ? "tie" : "");
   } else {
     cells.insert(cells.end(), {"-", "-", "-", ""});
   }

@@ -176,7 +176,7 @@ std::string closing_text(const RunRecord& record) {
       continue;
     }
     const CandidateResult& winner = order.tuning.candidates[selected];
-    const Summary& cost = winner.cost;
+    const Summary cost = winner.own_stage() ? winner.own_stage()->cost : Summary{};
     table.add(
         {fmt::format("{}", order.order), winner.strategy.name, seconds_text(cost.median),
          fmt::format("{} .. {}", seconds_text(cost.low), seconds_text(cost.high)),

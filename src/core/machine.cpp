@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 
@@ -84,7 +85,7 @@ std::string utc_time() {
 
 namespace {
 /// First number in a file, or infinity ("max" too) where there is none.
-double number_in(const std::string& path) {
+double number_in(const std::filesystem::path& path) {
   std::ifstream file(path);
   double value = 0;
   return file >> value ? value : std::numeric_limits<double>::infinity();
@@ -99,28 +100,49 @@ double meminfo_available() {
   return std::numeric_limits<double>::infinity();
 }
 
+/// The files in which a version of control groups keeps its figures.
+struct CgroupFiles {
+  const char *root, *limit, *usage, *cache_key;
+};
+constexpr CgroupFiles cgroup_v1{"/sys/fs/cgroup/memory", "memory.limit_in_bytes",
+                                "memory.usage_in_bytes", "total_inactive_file"};
+constexpr CgroupFiles cgroup_v2{"/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"};
+
 /// What a control group still grants: its limit less what it uses, of which file cache can be had
 /// back.
-double cgroup_available(const std::string& limit, const std::string& usage, const std::string& stat,
-                        const std::string& cache_key) {
-  std::ifstream file(stat);
+double cgroup_available(const CgroupFiles& files, const std::filesystem::path& group) {
+  std::ifstream stat(group / "memory.stat");
   std::string key;
   double value = 0, cache = 0;
-  while (file >> key >> value)
-    if (key == cache_key) cache = value;
-  const double used = number_in(usage);
-  return std::isfinite(used) ? std::max(number_in(limit) - used + cache, 0.0)
+  while (stat >> key >> value)
+    if (key == files.cache_key) cache = value;
+  const double used = number_in(group / files.usage);
+  return std::isfinite(used) ? std::max(number_in(group / files.limit) - used + cache, 0.0)
                              : std::numeric_limits<double>::infinity();
+}
+
+/// The least that the process's control groups and those above them grant, as batch systems set
+/// limits a job or a step. Where a container hides the group's own folder, the root one counts.
+double cgroups_available() {
+  double least = std::numeric_limits<double>::infinity();
+  std::ifstream groups("/proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);) {  // number:controllers:/path
+    const std::size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    if (!controllers.empty() && controllers.find("memory") == std::string::npos) continue;
+    const CgroupFiles& files = controllers.empty() ? cgroup_v2 : cgroup_v1;
+    std::filesystem::path group = line.substr(second + 1);
+    for (bool at_root = false; !at_root; group = group.parent_path()) {
+      at_root = !group.has_relative_path();
+      least = std::min(least, cgroup_available(files, files.root / group.relative_path()));
+    }
+  }
+  return least;
 }
 }  // namespace
 
-double available_memory() {
-  const std::string v2 = "/sys/fs/cgroup/memory", v1 = "/sys/fs/cgroup/memory/memory";
-  return std::min({meminfo_available(),
-                   cgroup_available(v2 + ".max", v2 + ".current", v2 + ".stat", "inactive_file"),
-                   cgroup_available(v1 + ".limit_in_bytes", v1 + ".usage_in_bytes", v1 + ".stat",
-                                    "total_inactive_file")});
-}
+double available_memory() { return std::min(meminfo_available(), cgroups_available()); }
 
 void reset_peak_memory() { std::ofstream("/proc/self/clear_refs") << 5; }
 

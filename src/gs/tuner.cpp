@@ -72,6 +72,7 @@ class Tuner {
   }
 
   Candidate* win_alone(const Members& plain) {
+    for (Candidate* c : plain) c->result.alone.emplace();
     m_result.repeats = repeats_for(plain);
     const int repeats = m_result.repeats;
     m_result.rounds_alone = rounds(
@@ -83,16 +84,15 @@ class Tuner {
           Kokkos::fence("nekbone_k: exchanges timed");
           return (wall_seconds() - begin) / repeats;
         },
-        [&](std::size_t c, double sample) { plain[c]->result.alone.push_back(sample); });
-
-    for (Candidate* c : plain) c->result.cost = summarize(c->result.alone);
-    return winner_of(plain, &CandidateResult::alone);
+        [&](std::size_t c, double sample) { plain[c]->result.alone->samples.push_back(sample); });
+    return judge(plain, &CandidateResult::alone, {});
   }
 
   /// Times `overlapped` and, where there is one, the winner of the plain strategies under the work.
   Candidate* win_with_work(const Members& overlapped, Candidate* plain_winner) {
     Members members = overlapped;
     if (plain_winner != nullptr) members.insert(members.begin(), plain_winner);
+    for (Candidate* c : members) c->result.with_work.emplace();
     const double portion = m_result.work_portion = choose_portion(overlapped);
     m_result.rounds_with_work = rounds(
         members.size() + 1,
@@ -113,40 +113,33 @@ class Tuner {
           return wall_seconds() - begin;
         },
         [&](std::size_t c, double sample) {
-          (c == members.size() ? m_result.work_alone : members[c]->result.with_work)
+          (c == members.size() ? m_result.work_alone : members[c]->result.with_work->samples)
               .push_back(sample);
         });
-
-    for (Candidate* c : overlapped) {
-      std::vector<double> exposed = c->result.with_work;
-      for (std::size_t r = 0; r < exposed.size(); ++r) exposed[r] -= m_result.work_alone[r];
-      c->result.cost = summarize(exposed);
-    }
-    return winner_of(members, &CandidateResult::with_work);
+    return judge(members, &CandidateResult::with_work, m_result.work_alone);
   }
 
-  /// The lowest median, or the first of the table among those that tie with it. `members` are in
-  /// the order of the table.
-  Candidate* winner_of(const Members& members, std::vector<double> CandidateResult::*samples) {
-    const auto time = [&](const Candidate* c) { return median(c->result.*samples); };
+  /// Fills in what the samples of a stage say, less `work` (or nothing) in the same round, and
+  /// returns its winner: the lowest median, or the first among those that tie with it. `members`
+  /// are in the order of the table.
+  static Candidate* judge(const Members& members,
+                          std::optional<StageResult> CandidateResult::*stage,
+                          const std::vector<double>& work) {
+    const auto time = [&](const Candidate* c) { return median((c->result.*stage)->samples); };
     const Candidate* best = *std::min_element(
         members.begin(), members.end(),
         [&](const Candidate* a, const Candidate* b) { return time(a) < time(b); });
-    Candidate* winner = nullptr;
-    int n_ties = 0;
+    Members tied;
     for (Candidate* c : members) {
-      const bool tie = c == best || is_tie(c->result.*samples, best->result.*samples);
-      if (tie && winner == nullptr) winner = c;
-      n_ties += tie;
-      // A plain strategy that is here for comparison keeps what stage 1 said of it.
-      if (samples == &CandidateResult::with_work && !c->result.strategy.overlapped) continue;
-      c->result.tie = tie;
-      c->result.relative_to_best = time(c) / time(best);
+      StageResult& result = *(c->result.*stage);
+      std::vector<double> costs = result.samples;
+      for (std::size_t round = 0; round < work.size(); ++round) costs[round] -= work[round];
+      result.cost = summarize(costs);
+      result.relative_to_best = time(c) / time(best);
+      if (c == best || is_tie(result.samples, (best->result.*stage)->samples)) tied.push_back(c);
     }
-    // One that ties with itself alone ties with none.
-    if (n_ties == 1 && (samples == &CandidateResult::alone || winner->result.strategy.overlapped))
-      winner->result.tie = false;
-    return winner;
+    for (Candidate* c : tied) (c->result.*stage)->tie = tied.size() > 1;
+    return tied.front();
   }
 
   /// Interleaved rounds: in each every candidate once, in an order drawn anew, so that none always
@@ -182,7 +175,11 @@ class Tuner {
   /// The portion of the work that lasts long enough to hide the exchange, the same on every rank.
   double choose_portion(const Members& overlapped) {
     double exchange = 0;
-    for (Candidate* c : overlapped) exchange = std::max(exchange, time_once(c->exchange));
+    for (Candidate* c : overlapped) {
+      std::vector<double> times(5);  // the median of some: one may meet a busy moment
+      for (double& time : times) time = time_once(c->exchange);
+      exchange = std::max(exchange, median(times));
+    }
     m_work.run(1);
     m_comm.barrier();
     const double begin = wall_seconds();

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,25 +27,28 @@ struct OverlapWork {
   std::function<void(double portion)> run;
 };
 
-/// What was found out about one strategy. Times are maxima over the ranks, in seconds.
+/// How one strategy did in one stage of timing.
+struct StageResult {
+  std::vector<double> samples;  ///< of each round, the maximum over the ranks, s
+  Summary cost;                 ///< of an exchange, s; under work: the samples less the work's own
+  double relative_to_best = 1;  ///< median sample over the lowest of the stage
+  bool tie = false;             ///< another cannot be told from it, and one of the two is the best
+};
+
+/// What was found out about one strategy.
 struct CandidateResult {
   Strategy strategy;
   bool verified = false;
-  std::string failure;  ///< why it was excluded: what it got wrong, or what it threw
-
-  /// Time of one exchange (pack, messages, unpack) in each round; empty for an overlapped strategy.
-  std::vector<double> alone;
-  /// Time of the work and the exchange together in each round of the second stage; empty for a
-  /// plain strategy that did not win the first.
-  std::vector<double> with_work;
-
-  /// What the exchange costs: `alone`, or `with_work` less the work alone in the same round.
-  Summary cost;
-  /// Median time over the lowest of its stage: `alone` for a plain strategy, `with_work` for an
-  /// overlapped one.
-  double relative_to_best = 0;
-  bool tie = false;  ///< ties with the best of its stage
+  std::string failure;               ///< why it was excluded: what it got wrong, or what it threw
+  std::optional<StageResult> alone;  ///< plain strategies: one exchange (pack, messages, unpack)
+  std::optional<StageResult>
+      with_work;  ///< overlapped ones and the best plain one: work and exchange
   bool selected = false;
+
+  /// The stage for which the strategy was made.
+  const std::optional<StageResult>& own_stage() const {
+    return strategy.overlapped ? with_work : alone;
+  }
 };
 
 /// Where the time of the selected strategy goes, medians over rounds of maxima over ranks, in
@@ -77,9 +82,9 @@ struct TuningResult {
 ///    alone. Of the work a portion is done that lasts ten times the slowest exchange, or all of it:
 ///    more would hide no more, and its noise would drown the exchange.
 ///
-/// In each stage the lowest median wins; among those that tie with it (is_tie) the first of the
-/// table does. A stage-2 tie between plain and overlapped so goes to the plain one. Collective,
-/// with the same result on every rank.
+/// In each stage the lowest median wins; among those that tie with it (is_tie, in stage 2 of work
+/// and exchange together) the first of the table does. A stage-2 tie between plain and overlapped
+/// so goes to the plain one. Collective, with the same result on every rank.
 TuningResult tune(GatherScatter& gs, std::span<const Strategy> strategies, const OverlapWork& work,
                   const TunerOptions& options);
 

@@ -19,10 +19,9 @@ struct Point {
 ///
 /// - sine: every coordinate moves by epsilon / 2π · extent · sin 2πa · sin 2πb · sin 2πc, which is
 ///   periodic and zero on the faces; the Jacobian stays positive for epsilon < 0.86.
-/// - kershaw: in six layers of a the (b, c) grid is squeezed to one side, to the other and back, by
-/// a
-///   fraction epsilon in (0, 1]; 1 leaves the box as it is. After D. Kershaw, J. Comput. Phys. 39
-///   (1981) 375, in the smooth three-dimensional form of the CEED bake-off (Kolev et al. 2021).
+/// - kershaw: in six layers of a the (b, c) grid is squeezed to one side, to the other and back,
+///   by a fraction epsilon in (0, 1]; 1 leaves the box as it is. After D. Kershaw, J. Comput.
+///   Phys. 39 (1981) 375, in the smooth form in space of the CEED bake-off (Kolev et al. 2021).
 struct BoxMapping {
   Deformation deformation = Deformation::none;
   double epsilon = 0;

@@ -280,43 +280,48 @@ std::string fingerprint(const TuningResult& result) {
   };
   list(result.work_alone);
   for (const CandidateResult& c : result.candidates) {
-    text << c.strategy.name << ' ' << c.verified << ' ' << c.failure << ' ' << c.cost.median << ' '
-         << c.cost.low << ' ' << c.cost.high << ' ' << c.relative_to_best << ' ' << c.tie << ' '
-         << c.selected << '\n';
-    list(c.alone);
-    list(c.with_work);
+    text << c.strategy.name << ' ' << c.verified << ' ' << c.failure << ' ' << c.selected << '\n';
+    for (const auto& stage : {c.alone, c.with_work}) {
+      if (!stage) continue;
+      text << stage->cost.median << ' ' << stage->cost.low << ' ' << stage->cost.high << ' '
+           << stage->relative_to_best << ' ' << stage->tie << '\n';
+      list(stage->samples);
+    }
   }
   return text.str();
 }
 
-// What the rule of tuner.hpp makes of one stage.
-struct Stage {
-  int winner = -1;
-  std::vector<int> members;
-  std::vector<double> relative;
-  std::vector<bool> tie;
-};
+using Stage = std::optional<StageResult> CandidateResult::*;
 
-Stage judge(const TuningResult& result, const std::vector<int>& members,
-            std::vector<double> CandidateResult::*samples) {
-  Stage stage;
-  stage.members = members;
-  if (members.empty()) return stage;
+// Expects that the results of `members` in a stage follow from their samples, less `work` in the
+// same round, by the rule of tuner.hpp. Returns the winner.
+int expect_follows_from_samples(const TuningResult& result, const std::vector<int>& members,
+                                Stage stage, int rounds, const std::vector<double>& work) {
+  if (members.empty()) return -1;
   const auto of = [&](int m) -> const std::vector<double>& {
-    return result.candidates[m].*samples;
+    return (result.candidates[m].*stage)->samples;
   };
   int best = members.front();
   for (const int m : members)
     if (median(of(m)) < median(of(best))) best = m;
-  int ties = 0;
+  std::vector<int> tied;
+  for (const int m : members)
+    if (m == best || is_tie(of(m), of(best))) tied.push_back(m);
   for (const int m : members) {
-    stage.relative.push_back(median(of(m)) / median(of(best)));
-    stage.tie.push_back(m == best || is_tie(of(m), of(best)));
-    ties += stage.tie.back() ? 1 : 0;
-    if (stage.tie.back() && stage.winner < 0) stage.winner = m;
+    const StageResult& found = *(result.candidates[m].*stage);
+    const std::string& name = result.candidates[m].strategy.name;
+    EXPECT_EQ(found.samples.size(), static_cast<std::size_t>(rounds)) << name;
+    std::vector<double> costs = found.samples;
+    for (std::size_t r = 0; r < work.size(); ++r) costs[r] -= work[r];
+    EXPECT_EQ(found.cost.median, median(costs)) << name;
+    EXPECT_EQ(found.cost.low, summarize(costs).low) << name;
+    EXPECT_EQ(found.cost.high, summarize(costs).high) << name;
+    EXPECT_GE(found.relative_to_best, 1) << name;
+    EXPECT_EQ(found.relative_to_best, median(of(m)) / median(of(best))) << name;
+    const bool is_tied = std::count(tied.begin(), tied.end(), m) > 0;
+    EXPECT_EQ(found.tie, is_tied && tied.size() > 1) << name;
   }
-  if (ties == 1) stage.tie.assign(members.size(), false);  // nobody to tie with
-  return stage;
+  return tied.front();
 }
 
 class TunerTest : public testing::Test {
@@ -381,55 +386,32 @@ void TunerTest::expect_consistent(const TuningResult& result,
     EXPECT_EQ(c.selected, i == result.selected) << c.strategy.name;
     if (c.verified) {
       (c.strategy.overlapped ? with_work : plain).push_back(i);
+      EXPECT_EQ(c.alone.has_value(), !c.strategy.overlapped) << c.strategy.name;
     } else {
-      EXPECT_FALSE(c.tie) << c.strategy.name;
-      EXPECT_EQ(c.alone.size() + c.with_work.size(), 0U) << c.strategy.name;
+      EXPECT_FALSE(c.alone || c.with_work) << c.strategy.name;
     }
   }
 
-  const Stage alone = judge(result, plain, &CandidateResult::alone);
-  for (std::size_t m = 0; m < plain.size(); ++m) {
-    const CandidateResult& c = result.candidates[plain[m]];
-    EXPECT_EQ(c.alone.size(), static_cast<std::size_t>(result.rounds_alone)) << c.strategy.name;
-    EXPECT_EQ(c.cost.median, median(c.alone)) << c.strategy.name;
-    EXPECT_EQ(c.cost.low, summarize(c.alone).low) << c.strategy.name;
-    EXPECT_EQ(c.cost.high, summarize(c.alone).high) << c.strategy.name;
-    EXPECT_GE(c.relative_to_best, 1) << c.strategy.name;
-    EXPECT_EQ(c.relative_to_best, alone.relative[m]) << c.strategy.name;
-    EXPECT_EQ(c.tie, alone.tie[m]) << c.strategy.name;
-    if (plain[m] != alone.winner || with_work.empty()) {
-      EXPECT_TRUE(c.with_work.empty()) << c.strategy.name;
-    }
-  }
+  const int alone_winner =
+      expect_follows_from_samples(result, plain, &CandidateResult::alone, result.rounds_alone, {});
   EXPECT_GE(result.rounds_alone, plain.empty() ? 0 : m_options.minimum_rounds);
   EXPECT_GE(result.repeats, 1);
-  if (with_work.empty()) {
-    EXPECT_EQ(result.selected, alone.winner);
-    EXPECT_TRUE(result.work_alone.empty());
+  const bool second_stage = !with_work.empty();
+  for (const int m : plain)
+    EXPECT_EQ(result.candidates[m].with_work.has_value(), second_stage && m == alone_winner);
+  EXPECT_EQ(result.work_alone.size(), static_cast<std::size_t>(result.rounds_with_work));
+  if (!second_stage) {
+    EXPECT_EQ(result.selected, alone_winner);
+    EXPECT_EQ(result.rounds_with_work, 0);
     return;
   }
 
-  std::vector<int> members = with_work;
-  if (alone.winner >= 0) members.insert(members.begin(), alone.winner);
-  const auto rounds = static_cast<std::size_t>(result.rounds_with_work);
   EXPECT_GE(result.rounds_with_work, m_options.minimum_rounds);
-  EXPECT_EQ(result.work_alone.size(), rounds);
-  for (const int m : members) ASSERT_EQ(result.candidates[m].with_work.size(), rounds);
-  const Stage under_work = judge(result, members, &CandidateResult::with_work);
-  EXPECT_EQ(result.selected, under_work.winner);
-  for (std::size_t m = 0; m < members.size(); ++m) {
-    const CandidateResult& c = result.candidates[members[m]];
-    if (!c.strategy.overlapped) continue;  // its own stage is the first
-    std::vector<double> exposed = c.with_work;
-    for (std::size_t r = 0; r < rounds; ++r) exposed[r] -= result.work_alone[r];
-    EXPECT_TRUE(c.alone.empty()) << c.strategy.name;
-    EXPECT_EQ(c.cost.median, median(exposed)) << c.strategy.name;
-    EXPECT_EQ(c.cost.low, summarize(exposed).low) << c.strategy.name;
-    EXPECT_EQ(c.cost.high, summarize(exposed).high) << c.strategy.name;
-    EXPECT_GE(c.relative_to_best, 1) << c.strategy.name;
-    EXPECT_EQ(c.relative_to_best, under_work.relative[m]) << c.strategy.name;
-    EXPECT_EQ(c.tie, under_work.tie[m]) << c.strategy.name;
-  }
+  std::vector<int> members = with_work;
+  if (alone_winner >= 0) members.insert(members.begin(), alone_winner);
+  EXPECT_EQ(result.selected,
+            expect_follows_from_samples(result, members, &CandidateResult::with_work,
+                                        result.rounds_with_work, result.work_alone));
   EXPECT_GT(result.work_portion, 0);
   EXPECT_LE(result.work_portion, 1);
   EXPECT_EQ(result.work_name, "test work");
@@ -470,8 +452,10 @@ TEST_F(TunerTest, TakesAPinnedStrategy) {
   for (const Strategy& strategy : all_strategies()) {
     const TuningResult result = run({strategy});
     EXPECT_EQ(result.selected, 0) << strategy.name;
-    EXPECT_EQ(result.candidates[0].relative_to_best, 1) << strategy.name;
-    EXPECT_FALSE(result.candidates[0].tie) << strategy.name;
+    const auto& stage = result.candidates[0].own_stage();
+    ASSERT_TRUE(stage) << strategy.name;
+    EXPECT_EQ(stage->relative_to_best, 1) << strategy.name;
+    EXPECT_FALSE(stage->tie) << strategy.name;
     EXPECT_EQ(m_gs.strategy().name, strategy.name);
     expect_works(m_gs);
   }

@@ -69,6 +69,15 @@ ReferenceMesh::ReferenceMesh(const MeshSpec& spec, int order) : m_spec(spec), m_
       m_derivative[i * nq() + j] = static_cast<double>(sum);
     }
   }
+  // Tables, as the operator asks for each many times.
+  for_each_node([&](int e, int i, int j, int k) {
+    const auto at = element(e);
+    const GlobalId px = (at[0] * order + i) % m_length[0], py = (at[1] * order + j) % m_length[1],
+                   pz = (at[2] * order + k) % m_length[2];
+    m_ids.push_back(px + m_length[0] * (py + m_length[1] * pz));
+  });
+  for (GlobalId point = 0; point < n_points(); ++point)
+    m_masked.push_back(on_dirichlet_face(point));
 }
 
 int ReferenceMesh::element_number(const std::array<int, 3>& element) const {
@@ -80,14 +89,7 @@ std::array<int, 3> ReferenceMesh::element(int number) const {
   return {number % n[0], number / n[0] % n[1], number / n[0] / n[1]};
 }
 
-GlobalId ReferenceMesh::id(int e, int i, int j, int k) const {
-  const auto at = element(e);
-  const GlobalId x = (at[0] * m_order + i) % m_length[0], y = (at[1] * m_order + j) % m_length[1],
-                 z = (at[2] * m_order + k) % m_length[2];
-  return x + m_length[0] * (y + m_length[1] * z);
-}
-
-bool ReferenceMesh::is_masked(GlobalId id) const {
+bool ReferenceMesh::on_dirichlet_face(GlobalId id) const {
   for (int d = 0; d < 3; id /= m_length[d], ++d) {
     const GlobalId position = id % m_length[d];
     if (!m_spec.periodic[d] && (position == 0 || position == m_length[d] - 1)) return true;

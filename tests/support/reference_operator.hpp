@@ -27,8 +27,10 @@ class ReferenceMesh {
   GlobalId n_points() const { return m_length[0] * m_length[1] * m_length[2]; }
   // Elements are numbered first direction fastest.
   int element_number(const std::array<int, 3>& element) const;
-  GlobalId id(int element, int i, int j, int k) const;
-  bool is_masked(GlobalId id) const;
+  GlobalId id(int element, int i, int j, int k) const {
+    return m_ids[((std::size_t{1} * element * nq() + k) * nq() + j) * nq() + i];
+  }
+  bool is_masked(GlobalId id) const { return m_masked[id]; }
   // Where node (i, j, k) of the element lies.
   std::array<double, 3> coordinates(int element, int i, int j, int k) const;
 
@@ -52,11 +54,14 @@ class ReferenceMesh {
 
  private:
   std::array<int, 3> element(int number) const;
+  bool on_dirichlet_face(GlobalId id) const;
 
   MeshSpec m_spec;
   int m_order;
   std::array<GlobalId, 3> m_length;
   std::vector<double> m_nodes, m_weights, m_derivative;
+  std::vector<GlobalId> m_ids;
+  std::vector<char> m_masked;
 };
 
 // stiffness + lambda mass.

@@ -9,13 +9,11 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 CandidateResult candidate(const std::string& name, const std::string& memory, bool overlapped,
-                          std::vector<double> samples, Summary cost) {
+                          std::vector<double> samples, Summary cost, double relative) {
   CandidateResult c;
   c.strategy = {name, memory, "", nullptr, overlapped};
   c.verified = true;
-  (overlapped ? c.with_work : c.alone) = std::move(samples);
-  c.cost = cost;
-  c.relative_to_best = 1;
+  (overlapped ? c.with_work : c.alone) = StageResult{std::move(samples), cost, relative, false};
   return c;
 }
 
@@ -23,18 +21,17 @@ TuningResult usual_tuning() {
   TuningResult t;
   t.candidates = {
       candidate("device-pairwise", "Host (direct)", false, {18e-6, 18.4e-6, 19e-6},
-                {18.4e-6, 18e-6, 19e-6}),
+                {18.4e-6, 18e-6, 19e-6}, 1),
       candidate("host-alltoall", "Host (staged copy)", false, {1.2e-3, 1.3e-3, 1.4e-3},
-                {1.3e-3, 1.2e-3, 1.4e-3}),
+                {1.3e-3, 1.2e-3, 1.4e-3}, 70.65),
       candidate("device-pairwise+overlap", "Host (direct)", true, {1e-3, 1e-3, 1e-3},
-                {-2e-6, -3e-6, 1e-6}),
+                {-2e-6, -3e-6, 1e-6}, 1),
       candidate("host-alltoall+overlap", "Host (staged copy)", true, {1.5e-3, 1.5e-3, 1.5e-3},
-                {5e-4, 5e-4, 5e-4}),
+                {5e-4, 5e-4, 5e-4}, 1.5),
   };
-  t.candidates[0].with_work = {1.25e-3, 1.25e-3, 1.25e-3};
-  t.candidates[1].relative_to_best = 70.65;
+  t.candidates[0].with_work =
+      StageResult{{1.25e-3, 1.25e-3, 1.25e-3}, {2.5e-4, 2.5e-4, 2.5e-4}, 1.25, false};
   t.candidates[2].selected = true;
-  t.candidates[3].relative_to_best = 1.5;
   t.selected = 2;
   t.breakdown = {3e-6, 12e-6, 2.5e-6};
   t.on_rank = {1.5e-3, 1.4e-3, 1.6e-3};
@@ -137,7 +134,7 @@ RunRecord wrong_candidate_run() {
   RunRecord r = usual_run();
   CandidateResult& c = r.orders[0].tuning.candidates[1];
   c.verified = false;
-  c.alone.clear();
+  c.alone.reset();
   c.failure = "add on double: shared DOF 17 (global id 123456789) is 3, not 5, on rank 1; ";
   for (int i = 0; i < 5; ++i) c.failure += "MPI_Ialltoallv: MPI_ERR_TRUNCATE: message truncated; ";
   c.failure += std::string(250, 'x');
@@ -149,8 +146,8 @@ RunRecord nothing_right_run() {
   TuningResult& t = r.orders[0].tuning;
   for (CandidateResult& c : t.candidates) {
     c.verified = c.selected = false;
-    c.alone.clear();
-    c.with_work.clear();
+    c.alone.reset();
+    c.with_work.reset();
     c.failure = "threw";
   }
   t.selected = -1;
@@ -190,11 +187,11 @@ RunRecord extreme_run() {
   o.message_bytes = {0, 1e15, 9e18};
   o.sent_bytes = {0, 1e15, 9e18};
   o.tuning.work_name = "work with a very long name " + std::string(150, 'n');
-  o.tuning.candidates[0].cost = {1e-12, -1e9, 1e300};
-  o.tuning.candidates[0].relative_to_best = 1e30;
+  o.tuning.candidates[0].alone->cost = {1e-12, -1e9, 1e300};
+  o.tuning.candidates[0].alone->relative_to_best = 1e30;
   o.tuning.candidates[1].strategy.name = "a-strategy-of-" + std::string(100, 's');
   o.tuning.candidates[1].strategy.memory = "memory of " + std::string(60, 'm');
-  o.tuning.candidates[3].cost = {nan, infinity, -infinity};
+  o.tuning.candidates[3].with_work->cost = {nan, infinity, -infinity};
   SolveRecord& s = *r.solve;
   s.strategy = std::string(120, 's');
   s.rhs_norm = 0;

@@ -178,8 +178,7 @@ TEST(ReportClosing, SumsUp) {
   EXPECT_TRUE(contains(fail, "  FAIL "));
 }
 
-// ---- As JSON
-// -------------------------------------------------------------------------------------
+// ---- As JSON -----------------------------------------------------------------------------------
 
 TEST(ReportJson, CarriesWhatItWasGiven) {
   const auto json = nlohmann::json::parse(to_json(usual_run()).dump());
@@ -200,9 +199,11 @@ TEST(ReportJson, CarriesWhatItWasGiven) {
   EXPECT_EQ(order["tuning"]["selected"], "device-pairwise+overlap");
   EXPECT_EQ(order["tuning"]["breakdown"]["exchange_s"], 12e-6);
   const auto& plain = order["tuning"]["candidates"][0];
-  EXPECT_EQ(plain["alone_s"], (std::vector<double>{18e-6, 18.4e-6, 19e-6}));
-  EXPECT_EQ(plain["with_work_s"], (std::vector<double>{1.25e-3, 1.25e-3, 1.25e-3}));
-  EXPECT_EQ(plain["cost"]["median_s"], 18.4e-6);
+  EXPECT_EQ(plain["alone"]["samples_s"], (std::vector<double>{18e-6, 18.4e-6, 19e-6}));
+  EXPECT_EQ(plain["alone"]["cost"]["median_s"], 18.4e-6);
+  EXPECT_EQ(plain["with_work"]["samples_s"], (std::vector<double>{1.25e-3, 1.25e-3, 1.25e-3}));
+  EXPECT_EQ(plain["with_work"]["relative_to_best"], 1.25);
+  EXPECT_EQ(order["tuning"]["candidates"][1]["with_work"], nullptr);
   EXPECT_EQ(plain["failure"], nullptr);
   EXPECT_EQ(order["tuning"]["candidates"][2]["selected"], true);
 
@@ -217,7 +218,7 @@ TEST(ReportJson, HasNullForWhatIsNoNumberOrNotThere) {
   EXPECT_EQ(broken["solve"]["error"], nullptr);
   EXPECT_EQ(broken["solve"]["history"], nlohmann::json::parse("[4.0, null, null]"));
   const auto wrong = nlohmann::json::parse(to_json(wrong_candidate_run()).dump());
-  EXPECT_EQ(wrong["orders"][0]["tuning"]["candidates"][1]["cost"], nullptr);
+  EXPECT_EQ(wrong["orders"][0]["tuning"]["candidates"][1]["alone"], nullptr);
   EXPECT_EQ(wrong["orders"][0]["tuning"]["candidates"][1]["verified"], false);
   const auto nothing = nlohmann::json::parse(to_json(nothing_right_run()).dump());
   EXPECT_EQ(nothing["solve"], nullptr);
