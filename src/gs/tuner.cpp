@@ -15,8 +15,9 @@ namespace {
 constexpr double shortest_sample = 200e-6;
 constexpr int most_rounds = 2000;
 constexpr int warm_ups = 2;
-/// The work under which overlapped strategies are timed lasts this many of the slowest exchange.
-constexpr double work_per_exchange = 10;
+/// The work under which overlapped strategies are timed lasts this many of the slowest exchange:
+/// enough to hide it, little enough that the noise of the work does not drown what is measured.
+constexpr double work_per_exchange = 3;
 
 /// One candidate in the making: its result and its exchange.
 struct Candidate {

@@ -79,8 +79,8 @@ struct TuningResult {
 ///
 /// 1. every plain strategy's exchange alone;
 /// 2. every overlapped strategy, and the winner of stage 1, together with the work, and the work
-///    alone. Of the work a portion is done that lasts ten times the slowest exchange, or all of it:
-///    more would hide no more, and its noise would drown the exchange.
+///    alone. Of the work a portion is done that lasts three times the slowest exchange, or all of
+///    it: more would hide no more, and its noise would drown the exchange.
 ///
 /// In each stage the lowest median wins; among those that tie with it (is_tie, in stage 2 of work
 /// and exchange together) the first of the table does. A stage-2 tie between plain and overlapped
