@@ -18,19 +18,22 @@ void count(benchmark::State& state, const OperatorCase& c, double seconds) {
   state.counters["compiled"] = is_compiled_order(c.mesh.order());
 }
 
-AxhelmArguments all_elements(const OperatorCase& c, const DeviceVector<double>& au) {
+AxhelmArguments all_elements(const OperatorCase& c, const DeviceVector<double>& au,
+                             const DeviceVector<double>& dots) {
   return {.layout = c.space.layout(),
           .first_block = 0,
           .last_block = c.space.layout().n_blocks(),
           .interior_begin = c.space.interior_begin(),
           .lambda = c.a.lambda(),
           .surface_entries = c.space.surface_entries(),
+          .basis = &c.space.mesh().basis(),
           .factors = c.geometry.factors,
           .derivative = c.geometry.derivative,
-          .inverse_weight_squared = c.geometry.inverse_weight_squared,
+          .weights = c.geometry.weights,
           .u = c.b,
           .au_interior = au,
-          .au_surface = c.space.surface_values()};
+          .au_surface = c.space.surface_values(),
+          .partial_dots = dots};
 }
 
 void add_order(const Bench& bench, const std::shared_ptr<OperatorCases>& cases, int order,
@@ -43,7 +46,9 @@ void add_order(const Bench& bench, const std::shared_ptr<OperatorCases>& cases, 
   };
   bench.add("axhelm" + suffix, [=, &bench](benchmark::State& state) {
     const OperatorCase& c = get_case();
-    const AxhelmArguments arguments = all_elements(c, c.space.make_vector("Au"));
+    const AxhelmArguments arguments =
+        all_elements(c, c.space.make_vector("Au"),
+                     DeviceVector<double>("dots", n_partial_dots(c.space.layout())));
     const Timing timing = bench.measure([&] { axhelm(arguments); });
     Bench::report(state, timing);
     count(state, c, timing.seconds.median);

@@ -12,7 +12,7 @@ if [[ $# -eq 0 ]]; then
 fi
 preset=${PRESET:-openmp}
 "$root/ci/setup.sh"
-"$root/ci/build.sh" "$preset"
+"$root/ci/build.sh" "$preset" nekbone-k
 
 # Physical cores that this process may use: hyper-threads share the bandwidth that counts here.
 physical_cores() {

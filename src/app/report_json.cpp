@@ -120,11 +120,12 @@ Json tuning_json(const TuningResult& t) {
   Json selected = nullptr, breakdown = nullptr, on_rank = nullptr;
   if (t.selected >= 0) {
     selected = t.candidates[t.selected].strategy.name;
-    breakdown = {{"pack_s", number(t.breakdown.pack)},
-                 {"exchange_s", number(t.breakdown.exchange)},
-                 {"unpack_s", number(t.breakdown.unpack)}};
     on_rank = summary(t.on_rank);
   }
+  if (t.breakdown)
+    breakdown = {{"pack_s", number(t.breakdown->pack)},
+                 {"exchange_s", number(t.breakdown->exchange)},
+                 {"unpack_s", number(t.breakdown->unpack)}};
   return {
       {"selected", selected},
       {"breakdown", breakdown},

@@ -90,11 +90,13 @@ void add_row(Table& table, const Row& row, const DurationFormat& duration) {
 void add_section(Table& table, const std::vector<Row>& rows, const std::string& title) {
   if (rows.empty()) return;
   const DurationFormat duration(unit_scale(rows));
-  table.add_text("  ", fmt::format("[{}] {}", duration.unit(), title));
+  const bool timed = std::any_of(rows.begin(), rows.end(), [](const Row& r) { return r.stage; });
+  table.add_text("  ", timed ? fmt::format("[{}] {}", duration.unit(), title) : title);
   for (const Row& row : rows) add_row(table, row, duration);
 }
 
 std::string alone_title(const TuningResult& tuning) {
+  if (tuning.rounds_alone == 0) return "the exchange alone: not timed";
   return fmt::format("the exchange alone; {} round{}, {} exchange{} in each", tuning.rounds_alone,
                      plural(tuning.rounds_alone), tuning.repeats, plural(tuning.repeats));
 }
@@ -128,11 +130,11 @@ std::string strategy_table(const TuningResult& tuning) {
 std::string winner_text(const TuningResult& tuning) {
   if (tuning.selected < 0)
     return wrap("  Selected: ", "none; every strategy was WRONG, so this order cannot be run");
-  const ExchangeBreakdown& parts = tuning.breakdown;
   std::string text = wrap("  Selected: ", tuning.candidates[tuning.selected].strategy.name);
-  text += wrap("    its exchange: ",
-               fmt::format("pack {}, messages {}, unpack {}", seconds_text(parts.pack),
-                           seconds_text(parts.exchange), seconds_text(parts.unpack)));
+  if (const auto& parts = tuning.breakdown)
+    text += wrap("    its exchange: ",
+                 fmt::format("pack {}, messages {}, unpack {}", seconds_text(parts->pack),
+                             seconds_text(parts->exchange), seconds_text(parts->unpack)));
   const Summary& on_rank = tuning.on_rank;
   text += wrap("    on-rank QQ^T: ",
                fmt::format("{} ({} .. {})", seconds_text(on_rank.median), seconds_text(on_rank.low),
@@ -154,7 +156,8 @@ std::string order_text(const OrderRecord& order) {
                  "(CMake: NEKBONE_K_ORDERS).");
   text += mesh_table(order);
   if (order.shared_dofs.max == 0)
-    text += wrap("  ", "no shared DOFs: nothing to exchange; the times below are of empty calls");
+    text += wrap(
+        "  ", "no shared DOFs: nothing to exchange or to time, so the simplest strategy is taken");
   if (!order.tuning.candidates.empty()) text += "\n" + strategy_table(order.tuning);
   text += winner_text(order.tuning);
   text += wrap("  ",

@@ -81,6 +81,7 @@ std::string iterations_text(const SolveRecord& solve) {
 std::string error_text(const SolveRecord& solve) {
   if (!solve.error && !solve.error_l2) return "not known: the problem has no exact solution";
   std::string text;
+  if (solve.error && !std::isfinite(*solve.error)) return "not finite";
   if (solve.error) text = fmt::format("{:.3e} largest", *solve.error);
   if (solve.error_l2)
     text += fmt::format("{}{:.3e} in the L2 norm", text.empty() ? "" : ", ", *solve.error_l2);
@@ -94,6 +95,8 @@ std::string traffic_text(const SolveRecord& solve, double copy_bandwidth) {
   if (copy_bandwidth > 0)
     text += fmt::format(", {:.1f} % of the {} copied in this run",
                         100 * solve.bandwidth / copy_bandwidth, giga_text(copy_bandwidth, "B/s"));
+  if (solve.bandwidth > copy_bandwidth && copy_bandwidth > 0)
+    text += "; more than memory gives, so the case stays in caches";
   return text;
 }
 
@@ -168,7 +171,7 @@ std::string closing_text(const RunRecord& record) {
                {"selected strategy", false},
                {"cost"},
                {"95 % interval"},
-               {"is the time", false}});
+               {"of what", false}});
   for (const OrderRecord& order : record.orders) {
     const int selected = order.tuning.selected;
     if (selected < 0) {
@@ -176,11 +179,15 @@ std::string closing_text(const RunRecord& record) {
       continue;
     }
     const CandidateResult& winner = order.tuning.candidates[selected];
-    const Summary cost = winner.own_stage() ? winner.own_stage()->cost : Summary{};
-    table.add(
-        {fmt::format("{}", order.order), winner.strategy.name, seconds_text(cost.median),
-         fmt::format("{} .. {}", seconds_text(cost.low), seconds_text(cost.high)),
-         winner.strategy.overlapped ? "beyond the work in between" : "of the exchange alone"});
+    if (!winner.own_stage()) {
+      table.add(
+          {fmt::format("{}", order.order), winner.strategy.name, "-", "-", "nothing to exchange"});
+      continue;
+    }
+    const Summary& cost = winner.own_stage()->cost;
+    table.add({fmt::format("{}", order.order), winner.strategy.name, seconds_text(cost.median),
+               fmt::format("{} .. {}", seconds_text(cost.low), seconds_text(cost.high)),
+               winner.strategy.overlapped ? "beyond the work in between" : "the exchange alone"});
   }
   if (!record.orders.empty()) text += table.text();
   text += exclusions_text(record.orders);

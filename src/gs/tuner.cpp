@@ -62,13 +62,15 @@ class Tuner {
           result, HaloExchange<double>(m_comm, m_gs.device_plan(), result.strategy)));
       (result.strategy.overlapped ? overlapped : plain).push_back(candidates.back().get());
     }
-    Candidate* winner = plain.empty() ? nullptr : win_alone(plain);
-    if (!overlapped.empty()) winner = win_with_work(overlapped, winner);
-    if (winner == nullptr) return;
-
+    if (candidates.empty()) return;
+    Candidate* winner = candidates.front().get();  // while there is nothing to tell them apart
+    if (m_comm.max(std::int64_t{m_gs.plan().n_shared()}) > 0) {
+      winner = plain.empty() ? nullptr : win_alone(plain);
+      if (!overlapped.empty()) winner = win_with_work(overlapped, winner);
+      m_result.breakdown = break_down(*winner);
+    }
     winner->result.selected = true;
     m_result.selected = static_cast<int>(&winner->result - m_result.candidates.data());
-    m_result.breakdown = break_down(*winner);
     m_result.on_rank = time_on_rank();
   }
 
@@ -121,23 +123,31 @@ class Tuner {
   }
 
   /// Fills in what the samples of a stage say, less `work` (or nothing) in the same round, and
-  /// returns its winner: the lowest median, or the first among those that tie with it. `members`
-  /// are in the order of the table.
+  /// returns its winner: the lowest cost, or the first among those that tie with it. `members` are
+  /// in the order of the table.
   static Candidate* judge(const Members& members,
                           std::optional<StageResult> CandidateResult::*stage,
                           const std::vector<double>& work) {
-    const auto time = [&](const Candidate* c) { return median((c->result.*stage)->samples); };
-    const Candidate* best = *std::min_element(
-        members.begin(), members.end(),
-        [&](const Candidate* a, const Candidate* b) { return time(a) < time(b); });
-    Members tied;
-    for (Candidate* c : members) {
+    // Work and exchange together, the work's changes from round to round taken out.
+    const double usual_work = work.empty() ? 0 : median(work);
+    std::vector<std::vector<double>> times;
+    for (const Candidate* c : members) {
       StageResult& result = *(c->result.*stage);
+      times.push_back(result.samples);
       std::vector<double> costs = result.samples;
-      for (std::size_t round = 0; round < work.size(); ++round) costs[round] -= work[round];
+      for (std::size_t round = 0; round < work.size(); ++round) {
+        costs[round] -= work[round];
+        times.back()[round] = costs[round] + usual_work;
+      }
       result.cost = summarize(costs);
-      result.relative_to_best = time(c) / time(best);
-      if (c == best || is_tie(result.samples, (best->result.*stage)->samples)) tied.push_back(c);
+    }
+    const auto& best = *std::min_element(
+        times.begin(), times.end(),
+        [](const auto& one, const auto& other) { return median(one) < median(other); });
+    Members tied;
+    for (std::size_t c = 0; c < members.size(); ++c) {
+      (members[c]->result.*stage)->relative_to_best = median(times[c]) / median(best);
+      if (is_tie(times[c], best)) tied.push_back(members[c]);
     }
     for (Candidate* c : tied) (c->result.*stage)->tie = tied.size() > 1;
     return tied.front();
@@ -220,7 +230,7 @@ class Tuner {
 
   ExchangeBreakdown break_down(Candidate& winner) {
     std::array<std::vector<double>, 3> parts;
-    for (int round = 0; round < std::max(m_options.minimum_rounds, 5); ++round) {
+    for (int round = 0; round < std::max(m_options.minimum_rounds, 11); ++round) {
       m_comm.barrier();
       std::array<double, 4> at{wall_seconds()};
       winner.exchange.pack(m_field);

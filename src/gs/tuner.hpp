@@ -31,8 +31,9 @@ struct OverlapWork {
 struct StageResult {
   std::vector<double> samples;  ///< of each round, the maximum over the ranks, s
   Summary cost;                 ///< of an exchange, s; under work: the samples less the work's own
-  double relative_to_best = 1;  ///< median sample over the lowest of the stage
-  bool tie = false;             ///< another cannot be told from it, and one of the two is the best
+  /// The cost, and with it the usual time of the work, over that of the best of the stage.
+  double relative_to_best = 1;
+  bool tie = false;  ///< another cannot be told from it, and one of the two is the best
 };
 
 /// What was found out about one strategy.
@@ -58,12 +59,12 @@ struct ExchangeBreakdown {
 };
 
 struct TuningResult {
-  std::vector<CandidateResult> candidates;  ///< in the order of the table
-  int selected = -1;                        ///< index in candidates; -1 if none was right
-  ExchangeBreakdown breakdown;
-  Summary on_rank;          ///< on-rank QQᵀ of element surfaces, s
-  std::string work_name;    ///< what overlapped strategies were timed under
-  double work_portion = 1;  ///< how much of it, in (0, 1]
+  std::vector<CandidateResult> candidates;     ///< in the order of the table
+  int selected = -1;                           ///< index in candidates; -1 if none was right
+  std::optional<ExchangeBreakdown> breakdown;  ///< where one was timed
+  Summary on_rank;                             ///< on-rank QQᵀ of element surfaces, s
+  std::string work_name;                       ///< what overlapped strategies were timed under
+  double work_portion = 1;                     ///< how much of it, in (0, 1]
   std::vector<double>
       work_alone;  ///< the work without an exchange, s, each round of the second stage
   int rounds_alone = 0, rounds_with_work = 0;
@@ -82,9 +83,10 @@ struct TuningResult {
 ///    alone. Of the work a portion is done that lasts three times the slowest exchange, or all of
 ///    it: more would hide no more, and its noise would drown the exchange.
 ///
-/// In each stage the lowest median wins; among those that tie with it (is_tie, in stage 2 of work
+/// In each stage the lowest cost wins; among those that tie with it (is_tie, in stage 2 of work
 /// and exchange together) the first of the table does. A stage-2 tie between plain and overlapped
-/// so goes to the plain one. Collective, with the same result on every rank.
+/// so goes to the plain one. Where no rank shares anything nothing is timed, and the first right
+/// one is taken. Collective, with the same result on every rank.
 TuningResult tune(GatherScatter& gs, std::span<const Strategy> strategies, const OverlapWork& work,
                   const TunerOptions& options);
 

@@ -1,36 +1,155 @@
 #include "operators/axhelm.hpp"
 
-#include <optional>
 #include <utility>
 
 #include "core/config.hpp"
-#include "operators/axhelm_kernel.hpp"
+#include "operators/axhelm_elements.hpp"
+#include "operators/axhelm_shape.hpp"
 
 namespace nekbone_k {
 namespace {
+
+/// Nq known only when running.
+struct RunTimeNq {
+  int value;
+  KOKKOS_FUNCTION operator int() const { return value; }
+};
+
+/// The operator at an order that was not compiled: the steps of AxhelmKernel, with everything that
+/// a thread cannot keep to itself without knowing the order in team scratch.
+class RunTimeAxhelm {
+ public:
+  using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
+  using Team = Policy::member_type;
+
+  explicit RunTimeAxhelm(const AxhelmArguments& arguments)
+      : m_elements{arguments, {arguments.layout.nq}} {}
+
+  void run() const {
+    const AxhelmArguments& args = m_elements.args;
+    const LocalIndex blocks = args.last_block - args.first_block;
+    if (blocks <= 0) return;
+    Policy policy(blocks, Kokkos::AUTO);
+    // Room to align it, which Kokkos does not add.
+    policy.set_scratch_size(scratch_level(), Kokkos::PerTeam(scratch_bytes() + alignof(Lanes)));
+    Kokkos::parallel_for("nekbone_k: axhelm (run-time order)", policy, *this);
+  }
+
+  KOKKOS_FUNCTION void operator()(const Team& team) const {
+    const AxhelmArguments& args = m_elements.args;
+    const int nq = m_elements.nq, layer = nq * nq, stride = layer_stride();
+    const LocalIndex block = args.first_block + team.league_rank();
+    auto* u = static_cast<Lanes*>(
+        team.team_scratch(scratch_level()).get_shmem_aligned(scratch_bytes(), alignof(Lanes)));
+    Lanes* const au = u + stride * nq;
+    Lanes* const flux_r = au + stride * nq;
+    Lanes* const flux_s = flux_r + stride;
+    const double* const D = args.derivative.data();
+
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, layer), [&](int column) {
+      for (int k = 0; k < nq; ++k) {
+        u[k * stride + column] = m_elements.load(block, column % nq, column / nq, k);
+        au[k * stride + column] = Lanes(0.0);
+      }
+    });
+    team.team_barrier();
+
+    for (int k = 0; k < nq; ++k) {
+      const Lanes* const u_layer = u + k * stride;
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, layer), [&](int column) {
+        const int i = column % nq, j = column / nq;
+        Lanes u_r(0.0), u_s(0.0), u_t(0.0);
+        for (int m = 0; m < nq; ++m) {
+          u_r += D[i * nq + m] * u_layer[j * nq + m];
+          u_s += D[j * nq + m] * u_layer[m * nq + i];
+          u_t += D[k * nq + m] * u[m * stride + column];
+        }
+        Lanes g[ElementLayout::n_factors];
+        for (int c = 0; c < ElementLayout::n_factors; ++c)
+          g[c] = m_elements.factor(block, c, k * layer + column);
+        const auto& [rr, rs, rt, ss, st, tt] = g;
+        flux_r[column] = rr * u_r + rs * u_s + rt * u_t;
+        flux_s[column] = rs * u_r + ss * u_s + st * u_t;
+        const Lanes flux_t = rt * u_r + st * u_s + tt * u_t;
+        for (int m = 0; m < nq; ++m) au[m * stride + column] += D[k * nq + m] * flux_t;
+        if (args.lambda != 0) {
+          const double w = args.weights(i) * args.weights(j) * args.weights(k);
+          au[k * stride + column] += mass_factor(g, args.lambda / (w * w)) * u_layer[column];
+        }
+      });
+      team.team_barrier();
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, layer), [&](int column) {
+        const int i = column % nq, j = column / nq;
+        Lanes sum(0.0);
+        for (int m = 0; m < nq; ++m)
+          sum += D[m * nq + i] * flux_r[j * nq + m] + D[m * nq + j] * flux_s[m * nq + i];
+        au[k * stride + column] += sum;
+      });
+      team.team_barrier();
+    }
+
+    double dot_of_team = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamThreadRange(team, layer),
+        [&](int column, double& dot_of_thread) {
+          Lanes dot(0.0);
+          for (int k = 0; k < nq; ++k) {
+            const Lanes value = au[k * stride + column];
+            m_elements.store(block, column % nq, column / nq, k, value);
+            dot += u[k * stride + column] * value;
+          }
+          for (int lane = 0; lane < ElementLayout::lanes; ++lane) dot_of_thread += dot[lane];
+        },
+        dot_of_team);
+    Kokkos::single(Kokkos::PerTeam(team), [&]() { args.partial_dots(block) = dot_of_team; });
+  }
+
+ private:
+  KOKKOS_FUNCTION std::size_t scratch_bytes() const {
+    return sizeof(Lanes) * layer_stride() * (2 * m_elements.nq + 2);
+  }
+  /// Lanes from one layer to the next. One more than a layer has: where a layer is 4096 bytes, as
+  /// at Nq = 8 with 8 lanes, layers evict each other from the cache.
+  KOKKOS_FUNCTION int layer_stride() const { return m_elements.nq * m_elements.nq + 1; }
+  /// Fast scratch where it surely fits (a GPU has 48 KB a team without asking), else ordinary
+  /// memory.
+  KOKKOS_FUNCTION int scratch_level() const { return scratch_bytes() <= 40'000 ? 0 : 1; }
+
+  AxhelmElements<RunTimeNq> m_elements;
+};
 
 template <int... orders>
 bool contains(int order, std::integer_sequence<int, orders...>) {
   return ((order == orders) || ...);
 }
 
+/// Runs the kernel of the order, if it was compiled.
 template <int... orders>
-std::optional<double> run_compiled(const AxhelmArguments& arguments,
-                                   std::integer_sequence<int, orders...>) {
-  std::optional<double> u_dot_au;
+bool run_compiled(const AxhelmArguments& arguments, std::integer_sequence<int, orders...>) {
   const int order = arguments.layout.nq - 1;
-  ((order == orders && (u_dot_au = axhelm_compiled<orders>(arguments), true)) || ...);
-  return u_dot_au;
+  return ((order == orders && (axhelm_compiled<orders>(arguments), true)) || ...);
+}
+
+template <int... orders>
+int blocks_per_team(int order, std::integer_sequence<int, orders...>) {
+  int blocks = 1;
+  ((order == orders && (blocks = AxhelmShape<ExecutionSpace, orders + 1>::blocks_per_team)) || ...);
+  return blocks;
 }
 
 }  // namespace
 
 bool is_compiled_order(int order) { return contains(order, CompiledOrders{}); }
 
-double axhelm(const AxhelmArguments& arguments) {
-  if (const auto u_dot_au = run_compiled(arguments, CompiledOrders{})) return *u_dot_au;
-  return AxhelmKernel(arguments, DynamicNq{arguments.layout.nq})
-      .run("nekbone_k: axhelm (run-time order)");
+LocalIndex n_partial_dots(const ElementLayout& layout) {
+  // A range of blocks begins with a team of its own; of the operator's two ranges one ends early.
+  return layout.n_blocks() / blocks_per_team(layout.nq - 1, CompiledOrders{}) + 2;
 }
+
+void axhelm(const AxhelmArguments& arguments) {
+  if (!run_compiled(arguments, CompiledOrders{})) axhelm_run_time(arguments);
+}
+
+void axhelm_run_time(const AxhelmArguments& arguments) { RunTimeAxhelm(arguments).run(); }
 
 }  // namespace nekbone_k

@@ -14,27 +14,36 @@ struct AxhelmArguments {
   LocalIndex interior_begin = 0;               ///< of the assembled vectors
   double lambda = 0;
   ConstDeviceVector<LocalIndex> surface_entries;
-  ConstDeviceVector<double> factors, derivative, inverse_weight_squared;
+  const GllBasis* basis = nullptr;  ///< in host memory
+  ConstDeviceVector<double> factors, derivative, weights;
   ConstDeviceVector<double> u;       ///< assembled, gathered by the kernel
   DeviceVector<double> au_interior;  ///< assembled: interior DOFs are written, no others
   DeviceVector<double> au_surface;   ///< (block, surface point, lane), to be summed into rows
+  /// (n_partial_dots(layout)) uᵀ A u in parts; ranges of blocks have entries of their own.
+  DeviceVector<double> partial_dots;
 };
 
-/// Au of the blocks, element by element, and their part of u·Au (so that the sum over all ranks'
+/// Entries that partial_dots needs. Not all need be written: they are zeros to begin with.
+LocalIndex n_partial_dots(const ElementLayout& layout);
+
+/// Au of the blocks, element by element, and their parts of u·Au (so that the sum over all ranks'
 /// elements is uᵀ A u). On each element
 ///
 ///     Au = Σ_ab D_aᵀ G_ab D_b u + λ w J u,   a, b ∈ {r, s, t}
 ///
 /// with the tensor-product derivatives D_r = I⊗I⊗D and so on (Deville, Fischer and Mund 2002).
 /// 12 Nq + 15 operations a point by Nekbone's count; 64 bytes a point at least: u, six factors, Au.
-/// Returns when the sum is known on the host. Not collective.
-double axhelm(const AxhelmArguments& arguments);
+/// Returns before the kernel ends. Not collective.
+void axhelm(const AxhelmArguments& arguments);
 
 /// Whether `order` has a kernel compiled for it; others run the same body with a run-time order.
 bool is_compiled_order(int order);
 
-/// The kernel compiled for one order; instantiated once for each order of the build.
+/// axhelm() by the kernel whose order is a run-time value, whatever orders are compiled.
+void axhelm_run_time(const AxhelmArguments& arguments);
+
+/// The kernel compiled for one order (axhelm_kernel.hpp), instantiated once for each of the build.
 template <int order>
-double axhelm_compiled(const AxhelmArguments& arguments);
+void axhelm_compiled(const AxhelmArguments& arguments);
 
 }  // namespace nekbone_k

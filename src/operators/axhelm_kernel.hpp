@@ -1,172 +1,258 @@
 /// @file
-/// The body of the element operator, for every order and backend.
+/// The body of the element operator at a compiled order, for every backend.
 #pragma once
 
-#include "operators/axhelm.hpp"
+#include <cstdint>
+#include <utility>
+
+#include "operators/axhelm_elements.hpp"
+#include "operators/axhelm_shape.hpp"
+
+// So that small arrays of a thread become registers.
+#if defined(__CUDACC__) || defined(__HIPCC__)
+#define NEKBONE_K_UNROLL _Pragma("unroll")
+#else
+#define NEKBONE_K_UNROLL _Pragma("GCC unroll 16")
+#endif
 
 namespace nekbone_k {
 
-/// Nq known when compiling, so that loops unroll; or only when running.
-template <int nq_value>
+/// Nq known when compiling, so that loops unroll.
+template <int value>
 struct StaticNq {
-  KOKKOS_FUNCTION constexpr operator int() const { return nq_value; }
-};
-struct DynamicNq {
-  int value;
-  KOKKOS_FUNCTION operator int() const { return value; }
+  KOKKOS_FUNCTION constexpr operator int() const { return value; }
 };
 
-/// One team applies the operator to one block of elements, a lane an element. The element lives in
-/// team scratch; layer by layer in k the gradient is formed, multiplied by G and its transpose
-/// applied, so only one layer of two of the three fluxes is ever stored.
-template <class Nq>
+/// A team applies the operator to some blocks of elements, a lane an element. A thread keeps strips
+/// of columns, u and Au of all layers k, to itself (AxhelmShape); what columns need of each other
+/// passes through tiles of one layer in team scratch: first u, for its derivatives along r and s,
+/// then the fluxes of those directions, for the transposed ones. Derivatives along t and their
+/// transpose stay in the thread.
+///
+/// Dᵀ is applied by the rows of D, as w_m D(m, i) = -w_i D(i, m) but for the ends of the diagonal
+/// (summation by parts on GLL nodes), so a thread keeps two rows of D and no columns.
+template <int order>
 class AxhelmKernel {
+  static constexpr int nq = order + 1;
+  using Shape = AxhelmShape<ExecutionSpace, nq>;
+  static constexpr int width = Shape::width, strips = Shape::strips;
+  static constexpr int n_factors = ElementLayout::n_factors;
+  static constexpr int pitch = nq | 1;  // odd: rows begin in different banks
+  static constexpr int tile_size = pitch * nq;
+  static constexpr int threads_per_block = Shape::team_size / Shape::blocks_per_team;
+  KOKKOS_FUNCTION static constexpr std::size_t scratch_bytes() {
+    return 3 * sizeof(Lanes) * tile_size * Shape::blocks_per_team;
+  }
+  /// Fast scratch where it surely fits, else ordinary memory.
+  KOKKOS_FUNCTION static constexpr int scratch_level() { return scratch_bytes() <= 40'000 ? 0 : 1; }
+
  public:
-  using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
-  using Team = Policy::member_type;
+  using Policy = Kokkos::TeamPolicy<ExecutionSpace,
+                                    Kokkos::LaunchBounds<Shape::team_size, Shape::least_teams>>;
+  using Team = typename Policy::member_type;
 
-  AxhelmKernel(const AxhelmArguments& arguments, Nq nq) : m_args(arguments), m_nq(nq) {}
-
-  double run(const char* label) const {
-    const LocalIndex blocks = m_args.last_block - m_args.first_block;
-    double u_dot_au = 0;
-    if (blocks > 0) {
-      Policy policy(blocks, Kokkos::AUTO);
-      const int level = scratch_level();
-      // Room to align it, which Kokkos does not add.
-      policy.set_scratch_size(level, Kokkos::PerTeam(scratch_bytes() + alignof(Lanes)));
-      Kokkos::parallel_reduce(label, policy, *this, u_dot_au);
+  explicit AxhelmKernel(const AxhelmArguments& arguments) : m_elements{arguments, {}} {
+    for (int k = 0; k < nq; ++k) {
+      m_inverse_weight[k] = 1 / arguments.basis->weights[k];
+      for (int m = 0; m < nq; ++m) m_derivative[k][m] = arguments.basis->derivative[k * nq + m];
     }
-    return u_dot_au;
   }
 
-  KOKKOS_FUNCTION void operator()(const Team& team, double& u_dot_au) const {
-    const Nq nq = m_nq;
-    const int layer = nq * nq;
-    const LocalIndex block = m_args.first_block + team.league_rank();
-    auto* u = static_cast<Lanes*>(
-        team.team_scratch(scratch_level()).get_shmem_aligned(scratch_bytes(), alignof(Lanes)));
-    const int stride = layer_stride();
-    Lanes* const au = u + stride * nq;
-    Lanes* const flux_r = au + stride * nq;
-    Lanes* const flux_s = flux_r + stride;
-    const double* const D = m_args.derivative.data();
+  void run() const {
+    const AxhelmArguments& args = m_elements.args;
+    const LocalIndex blocks = args.last_block - args.first_block;
+    if (blocks <= 0) return;
+    Policy policy((blocks + Shape::blocks_per_team - 1) / Shape::blocks_per_team, Shape::team_size);
+    // Room to align it, which Kokkos does not add.
+    policy.set_scratch_size(scratch_level(), Kokkos::PerTeam(scratch_bytes() + alignof(Lanes)));
+    // Without the hint a functor of this size is copied to the GPU apart from the launch.
+    Kokkos::parallel_for("nekbone_k: axhelm",
+                         Kokkos::Experimental::require(
+                             policy, Kokkos::Experimental::WorkItemProperty::HintLightWeight),
+                         *this);
+  }
 
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, layer), [&](int column) {
-      const int i = column % nq, j = column / nq;
-      for (int k = 0; k < nq; ++k) {
-        u[k * stride + column] = load(block, i, j, k);
-        au[k * stride + column] = Lanes(0.0);
-      }
-    });
-    team.team_barrier();
+  KOKKOS_FUNCTION void operator()(const Team& team) const {
+    const AxhelmArguments& args = m_elements.args;
+    const LocalIndex first_team =
+        (args.first_block + Shape::blocks_per_team - 1) / Shape::blocks_per_team;
+    const int block_of_team = team.team_rank() / threads_per_block;
+    const LocalIndex wanted =
+        args.first_block + team.league_rank() * Shape::blocks_per_team + block_of_team;
+    const bool works = wanted < args.last_block;  // else it only keeps the barriers
+    const LocalIndex block = works ? wanted : args.last_block - 1;
+    const int first_column = team.team_rank() % threads_per_block * width * strips;
+    const int i0 = first_column % nq, j0 = first_column / nq;
+    Lanes* const tile =
+        static_cast<Lanes*>(
+            team.team_scratch(scratch_level()).get_shmem_aligned(scratch_bytes(), alignof(Lanes))) +
+        block_of_team * 3 * tile_size;
+    Lanes* const tile_r = tile + tile_size;
+    Lanes* const tile_s = tile_r + tile_size;
 
-    for (int k = 0; k < nq; ++k) {
-      Lanes* const u_layer = u + k * stride;
-      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, layer), [&](int column) {
-        const int i = column % nq, j = column / nq;
-        Lanes u_r(0.0), u_s(0.0), u_t(0.0);
-        for (int m = 0; m < nq; ++m) {
-          u_r += D[i * nq + m] * u_layer[j * nq + m];
-          u_s += D[j * nq + m] * u_layer[m * nq + i];
-          u_t += D[k * nq + m] * u[m * stride + column];
-        }
-        const int q = k * layer + column;
-        const Lanes rr = factor(block, 0, q), rs = factor(block, 1, q), rt = factor(block, 2, q);
-        const Lanes ss = factor(block, 3, q), st = factor(block, 4, q), tt = factor(block, 5, q);
-        flux_r[column] = rr * u_r + rs * u_s + rt * u_t;
-        flux_s[column] = rs * u_r + ss * u_s + st * u_t;
-        const Lanes flux_t = rt * u_r + st * u_s + tt * u_t;
-        for (int m = 0; m < nq; ++m) au[m * stride + column] += D[k * nq + m] * flux_t;
-        if (m_args.lambda != 0) {
-          const auto& w = m_args.inverse_weight_squared;
-          const double scale = m_args.lambda * w(i) * w(j) * w(k);
-          au[k * stride + column] += scale * determinant(rr, rs, rt, ss, st, tt) * u_layer[column];
-        }
-      });
-      team.team_barrier();
-      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, layer), [&](int column) {
-        const int i = column % nq, j = column / nq;
-        Lanes sum(0.0);
-        for (int m = 0; m < nq; ++m)
-          sum += D[m * nq + i] * flux_r[j * nq + m] + D[m * nq + j] * flux_s[m * nq + i];
-        au[k * stride + column] += sum;
-      });
-      team.team_barrier();
+    double d_r[width][nq], d_s[strips][nq];  // rows i and j of D
+    double w_r[width], w_s[strips], inverse_w_r[width], inverse_w_s[strips];
+    NEKBONE_K_UNROLL
+    for (int m = 0; m < nq; ++m) {
+      NEKBONE_K_UNROLL
+      for (int w = 0; w < width; ++w) d_r[w][m] = args.derivative((i0 + w) * nq + m);
+      NEKBONE_K_UNROLL
+      for (int s = 0; s < strips; ++s) d_s[s][m] = args.derivative((j0 + s) * nq + m);
+    }
+    NEKBONE_K_UNROLL
+    for (int w = 0; w < width; ++w) {
+      w_r[w] = args.weights(i0 + w);
+      inverse_w_r[w] = 1 / w_r[w];
+    }
+    NEKBONE_K_UNROLL
+    for (int s = 0; s < strips; ++s) {
+      w_s[s] = args.weights(j0 + s);
+      inverse_w_s[s] = 1 / w_s[s];
     }
 
-    double dot_of_team = 0;
-    Kokkos::parallel_reduce(
-        Kokkos::TeamThreadRange(team, layer),
-        [&](int column, double& dot_of_thread) {
-          const int i = column % nq, j = column / nq;
-          Lanes dot(0.0);
-          for (int k = 0; k < nq; ++k) {
-            const Lanes value = au[k * stride + column];
-            store(block, i, j, k, value);
-            dot += u[k * stride + column] * value;
+    Lanes u[strips][nq][width], au[strips][nq][width];
+    for (int s = 0; s < strips; ++s) {
+      NEKBONE_K_UNROLL
+      for (int k = 0; k < nq; ++k) {
+        NEKBONE_K_UNROLL
+        for (int w = 0; w < width; ++w) {
+          u[s][k][w] = m_elements.load(block, i0 + w, j0 + s, k);
+          au[s][k][w] = Lanes(0.0);
+        }
+      }
+    }
+    Lanes ahead[Shape::reads_ahead ? n_factors : 1];
+    if constexpr (Shape::reads_ahead) read_factors(block, i0, j0, 0, ahead);
+
+    for_each_layer([&](auto k) {
+      for (int s = 0; s < strips; ++s) {
+        NEKBONE_K_UNROLL
+        for (int w = 0; w < width; ++w) tile[(j0 + s) * pitch + i0 + w] = u[s][k][w];
+      }
+      team.team_barrier();
+
+      for (int s = 0; s < strips; ++s) {
+        const int j = j0 + s;
+        Lanes u_r[width], u_s[width], u_t[width], flux_t[width];
+        NEKBONE_K_UNROLL
+        for (int w = 0; w < width; ++w) u_r[w] = u_s[w] = u_t[w] = Lanes(0.0);
+        NEKBONE_K_UNROLL
+        for (int m = 0; m < nq; ++m) {
+          const Lanes along_r = tile[j * pitch + m];
+          NEKBONE_K_UNROLL
+          for (int w = 0; w < width; ++w) u_r[w] += d_r[w][m] * along_r;
+        }
+        NEKBONE_K_UNROLL
+        for (int m = 0; m < nq; ++m) {
+          NEKBONE_K_UNROLL
+          for (int w = 0; w < width; ++w) {
+            u_s[w] += d_s[s][m] * tile[m * pitch + i0 + w];
+            u_t[w] += m_derivative[k][m] * u[s][m][w];
           }
-          for (int lane = 0; lane < ElementLayout::lanes; ++lane) dot_of_thread += dot[lane];
-        },
-        dot_of_team);
-    Kokkos::single(Kokkos::PerTeam(team), [&]() { u_dot_au += dot_of_team; });
+        }
+        NEKBONE_K_UNROLL
+        for (int w = 0; w < width; ++w) {
+          Lanes g[n_factors];
+          if constexpr (Shape::reads_ahead) {
+            NEKBONE_K_UNROLL
+            for (int c = 0; c < n_factors; ++c) g[c] = ahead[c];
+          } else {
+            read_factors(block, i0 + w, j, k, g);
+          }
+          const auto& [rr, rs, rt, ss, st, tt] = g;
+          const int at = j * pitch + i0 + w;
+          tile_r[at] = inverse_w_r[w] * (rr * u_r[w] + rs * u_s[w] + rt * u_t[w]);
+          tile_s[at] = inverse_w_s[s] * (rs * u_r[w] + ss * u_s[w] + st * u_t[w]);
+          flux_t[w] = rt * u_r[w] + st * u_s[w] + tt * u_t[w];
+          if (args.lambda != 0) {
+            const double inverse_w = inverse_w_r[w] * inverse_w_s[s] * m_inverse_weight[k];
+            au[s][k][w] += mass_factor(g, args.lambda * inverse_w * inverse_w) * u[s][k][w];
+          }
+        }
+        NEKBONE_K_UNROLL
+        for (int m = 0; m < nq; ++m) {
+          NEKBONE_K_UNROLL
+          for (int w = 0; w < width; ++w) au[s][m][w] += m_derivative[k][m] * flux_t[w];
+        }
+      }
+      if constexpr (Shape::reads_ahead)
+        if (k + 1 < nq) read_factors(block, i0, j0, k + 1, ahead);
+      team.team_barrier();
+
+      for (int s = 0; s < strips; ++s) {
+        const int j = j0 + s;
+        Lanes sum_r[width], sum_s[width];
+        NEKBONE_K_UNROLL
+        for (int w = 0; w < width; ++w) {
+          const int at = j * pitch + i0 + w;
+          sum_r[w] = end_term(i0 + w) * inverse_w_r[w] * tile_r[at];
+          sum_s[w] = end_term(j) * inverse_w_s[s] * tile_s[at];
+        }
+        NEKBONE_K_UNROLL
+        for (int m = 0; m < nq; ++m) {
+          const Lanes along_r = tile_r[j * pitch + m];
+          NEKBONE_K_UNROLL
+          for (int w = 0; w < width; ++w) {
+            sum_r[w] -= d_r[w][m] * along_r;
+            sum_s[w] -= d_s[s][m] * tile_s[m * pitch + i0 + w];
+          }
+        }
+        NEKBONE_K_UNROLL
+        for (int w = 0; w < width; ++w) au[s][k][w] += w_r[w] * sum_r[w] + w_s[s] * sum_s[w];
+      }
+    });
+
+    Lanes dot(0.0);
+    for (int s = 0; s < strips; ++s) {
+      NEKBONE_K_UNROLL
+      for (int k = 0; k < nq; ++k) {
+        NEKBONE_K_UNROLL
+        for (int w = 0; w < width; ++w) {
+          if (works) m_elements.store(block, i0 + w, j0 + s, k, au[s][k][w]);
+          dot += u[s][k][w] * au[s][k][w];
+        }
+      }
+    }
+    double dot_of_team = 0;
+    if (works)
+      for (int lane = 0; lane < ElementLayout::lanes; ++lane) dot_of_team += dot[lane];
+    team.team_reduce(Kokkos::Sum<double>(dot_of_team));
+    Kokkos::single(Kokkos::PerTeam(team),
+                   [&]() { args.partial_dots(first_team + team.league_rank()) = dot_of_team; });
   }
 
  private:
-  KOKKOS_FUNCTION std::size_t scratch_bytes() const {
-    return sizeof(Lanes) * layer_stride() * (2 * m_nq + 2);
-  }
-  /// Lanes from one layer to the next. One more than a layer has: at Nq = 8 with 8 lanes a layer is
-  /// 4096 bytes, and layers so far apart evict each other from the cache (half the speed).
-  KOKKOS_FUNCTION int layer_stride() const { return m_nq * m_nq + 1; }
-  /// Fast scratch where it surely fits (a GPU has 48 KB a team without asking), else ordinary
-  /// memory.
-  KOKKOS_FUNCTION int scratch_level() const { return scratch_bytes() <= 40'000 ? 0 : 1; }
-
-  KOKKOS_FUNCTION Lanes factor(LocalIndex block, int c, int q) const {
-    const int points = m_nq * m_nq * m_nq;
-    return read(m_args.factors.data() +
-                ElementLayout::offset(block, c * points + q, ElementLayout::n_factors * points));
+  template <class Layer>
+  KOKKOS_FORCEINLINE_FUNCTION static void for_each_layer(const Layer& layer) {
+    if constexpr (Shape::unrolls_layers) {
+      [&]<int... k>(std::integer_sequence<int, k...>) {
+        (layer(std::integral_constant<int, k>{}), ...);
+      }
+      (std::make_integer_sequence<int, nq>{});
+    } else {
+      for (int k = 0; k < nq; ++k) layer(k);
+    }
   }
 
-  KOKKOS_FUNCTION Lanes load(LocalIndex block, int i, int j, int k) const {
-    if (!ElementLayout::on_surface(m_nq, i, j, k))
-      return read(m_args.u.data() + interior_entry(block, i, j, k));
-    const LocalIndex* entries = m_args.surface_entries.data() + surface_offset(block, i, j, k);
-    const double* u = m_args.u.data();
-    return Lanes([=](auto lane) { return u[entries[lane]]; });
+  KOKKOS_FORCEINLINE_FUNCTION void read_factors(LocalIndex block, int i, int j, int k,
+                                                Lanes (&g)[n_factors]) const {
+    NEKBONE_K_UNROLL
+    for (int c = 0; c < n_factors; ++c) g[c] = m_elements.factor(block, c, (k * nq + j) * nq + i);
   }
 
-  KOKKOS_FUNCTION void store(LocalIndex block, int i, int j, int k, const Lanes& value) const {
-    double* const to = ElementLayout::on_surface(m_nq, i, j, k)
-                           ? m_args.au_surface.data() + surface_offset(block, i, j, k)
-                           : m_args.au_interior.data() + interior_entry(block, i, j, k);
-    value.copy_to(to, Kokkos::Experimental::simd_flag_default);
+  /// What w_m D(m, i) + w_i D(i, m) is for m = i: the boundary term of integration by parts.
+  KOKKOS_FORCEINLINE_FUNCTION static double end_term(int i) {
+    return i == 0 ? -1.0 : i == nq - 1 ? 1.0 : 0.0;
   }
 
-  KOKKOS_FUNCTION static Lanes read(const double* from) {
-    Lanes value;
-    value.copy_from(from, Kokkos::Experimental::simd_flag_default);
-    return value;
-  }
-
-  KOKKOS_FUNCTION std::size_t surface_offset(LocalIndex block, int i, int j, int k) const {
-    return ElementLayout::offset(block, ElementLayout::surface_index(m_nq, i, j, k),
-                                 ElementLayout::n_surface(m_nq));
-  }
-  KOKKOS_FUNCTION std::size_t interior_entry(LocalIndex block, int i, int j, int k) const {
-    return m_args.interior_begin +
-           ElementLayout::offset(block, ElementLayout::interior_index(m_nq, i, j, k),
-                                 ElementLayout::n_interior(m_nq));
-  }
-
-  AxhelmArguments m_args;
-  Nq m_nq;
+  AxhelmElements<StaticNq<nq>> m_elements;
+  // Where their place is known when compiling, a GPU reads these as constants of the launch.
+  double m_derivative[nq][nq], m_inverse_weight[nq];
 };
 
 template <int order>
-double axhelm_compiled(const AxhelmArguments& arguments) {
-  return AxhelmKernel(arguments, StaticNq<order + 1>{}).run("nekbone_k: axhelm");
+void axhelm_compiled(const AxhelmArguments& arguments) {
+  AxhelmKernel<order>(arguments).run();
 }
 
 }  // namespace nekbone_k

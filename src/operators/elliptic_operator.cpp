@@ -6,36 +6,48 @@ namespace nekbone_k {
 
 EllipticOperator::EllipticOperator(AssembledSpace& space, const GeometricFactors& geometry,
                                    double lambda)
-    : m_space(space), m_geometry(geometry), m_lambda(lambda) {}
+    : m_space(space),
+      m_geometry(geometry),
+      m_lambda(lambda),
+      m_partial_dots("nekbone_k: partial dots", n_partial_dots(space.layout())) {}
 
-double EllipticOperator::elements(const DeviceVector<double>& u, const DeviceVector<double>& au,
-                                  LocalIndex first_block, LocalIndex last_block) const {
-  return axhelm({.layout = m_space.layout(),
-                 .first_block = first_block,
-                 .last_block = last_block,
-                 .interior_begin = m_space.interior_begin(),
-                 .lambda = m_lambda,
-                 .surface_entries = m_space.surface_entries(),
-                 .factors = m_geometry.factors,
-                 .derivative = m_geometry.derivative,
-                 .inverse_weight_squared = m_geometry.inverse_weight_squared,
-                 .u = u,
-                 .au_interior = au,
-                 .au_surface = m_space.surface_values()});
+void EllipticOperator::elements(const DeviceVector<double>& u, const DeviceVector<double>& au,
+                                LocalIndex first_block, LocalIndex last_block) const {
+  axhelm({.layout = m_space.layout(),
+          .first_block = first_block,
+          .last_block = last_block,
+          .interior_begin = m_space.interior_begin(),
+          .lambda = m_lambda,
+          .surface_entries = m_space.surface_entries(),
+          .basis = &m_space.mesh().basis(),
+          .factors = m_geometry.factors,
+          .derivative = m_geometry.derivative,
+          .weights = m_geometry.weights,
+          .u = u,
+          .au_interior = au,
+          .au_surface = m_space.surface_values(),
+          .partial_dots = m_partial_dots});
 }
 
-double EllipticOperator::apply_boundary(const DeviceVector<double>& u,
-                                        const DeviceVector<double>& au) const {
-  const double u_dot_au = elements(u, au, 0, m_space.n_boundary_blocks());
+void EllipticOperator::apply_boundary(const DeviceVector<double>& u,
+                                      const DeviceVector<double>& au) const {
+  elements(u, au, 0, m_space.n_boundary_blocks());
   m_space.gather_rows(au, 0, m_space.gs().plan().n_shared());
-  return u_dot_au;
 }
 
-double EllipticOperator::apply_interior(const DeviceVector<double>& u,
-                                        const DeviceVector<double>& au) const {
-  const double u_dot_au = elements(u, au, m_space.n_boundary_blocks(), m_space.layout().n_blocks());
+void EllipticOperator::apply_interior(const DeviceVector<double>& u,
+                                      const DeviceVector<double>& au) const {
+  elements(u, au, m_space.n_boundary_blocks(), m_space.layout().n_blocks());
   m_space.gather_rows(au, m_space.gs().plan().n_shared(), m_space.n_rows());
-  return u_dot_au;
+}
+
+double EllipticOperator::u_dot_au() const {
+  double sum = 0;
+  const auto dots = m_partial_dots;
+  Kokkos::parallel_reduce(
+      "nekbone_k: u·Au", Kokkos::RangePolicy<ExecutionSpace>(0, dots.extent(0)),
+      KOKKOS_LAMBDA(const LocalIndex p, double& total) { total += dots(p); }, sum);
+  return sum;
 }
 
 void EllipticOperator::apply_some_interior(const DeviceVector<double>& u,
@@ -49,14 +61,14 @@ double EllipticOperator::apply(const DeviceVector<double>& u, const DeviceVector
                                EventLog* log) const {
   GatherScatter& gs = m_space.gs();
   const DeviceField<double> field = as_field(au);
-  double u_dot_au = apply_boundary(u, au);
+  apply_boundary(u, au);
   record(log, "boundary elements");
   if (gs.strategy().overlapped) gs.start(field, log);
-  u_dot_au += apply_interior(u, au);
+  apply_interior(u, au);
   record(log, "interior elements");
   if (!gs.strategy().overlapped) gs.start(field, log);
   gs.finish(field, Reduction::add, log);
-  return u_dot_au;
+  return u_dot_au();
 }
 
 double EllipticOperator::least_bytes() const {

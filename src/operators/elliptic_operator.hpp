@@ -27,9 +27,11 @@ class EllipticOperator {
                EventLog* log = nullptr) const;
 
   /// The two parts of apply() around the exchange: elements and rows that the exchange needs, and
-  /// those that it does not. Each returns its part of uᵀ A u. Not collective.
-  double apply_boundary(const DeviceVector<double>& u, const DeviceVector<double>& au) const;
-  double apply_interior(const DeviceVector<double>& u, const DeviceVector<double>& au) const;
+  /// those that it does not. They return before their kernels end. Not collective.
+  void apply_boundary(const DeviceVector<double>& u, const DeviceVector<double>& au) const;
+  void apply_interior(const DeviceVector<double>& u, const DeviceVector<double>& au) const;
+  /// This rank's part of uᵀ A u of the last application, both parts done. Waits for the device.
+  double u_dot_au() const;
 
   /// The element kernel on a portion in (0, 1] of the interior blocks, for timing what an exchange
   /// can hide behind. Not collective.
@@ -45,12 +47,13 @@ class EllipticOperator {
   DeviceVector<double> inverse_diagonal() const;
 
  private:
-  double elements(const DeviceVector<double>& u, const DeviceVector<double>& au,
-                  LocalIndex first_block, LocalIndex last_block) const;
+  void elements(const DeviceVector<double>& u, const DeviceVector<double>& au,
+                LocalIndex first_block, LocalIndex last_block) const;
 
   AssembledSpace& m_space;
   const GeometricFactors& m_geometry;
   double m_lambda;
+  DeviceVector<double> m_partial_dots;
 };
 
 }  // namespace nekbone_k

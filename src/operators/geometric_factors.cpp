@@ -97,15 +97,9 @@ GeometricFactors::GeometricFactors(const AssembledSpace& space) {
   const GllBasis& basis = space.mesh().basis();
   factors = DeviceVector<double>("nekbone_k: geometric factors", layout.n_factor_values());
   derivative = to_device("nekbone_k: derivative matrix", basis.derivative);
-  std::vector<double> inverse(basis.weights);
-  for (double& w : inverse) w = 1 / (w * w);
-  inverse_weight_squared = to_device("nekbone_k: inverse weights squared", inverse);
+  weights = to_device("nekbone_k: GLL weights", basis.weights);
 
-  const FactorKernel kernel{NodeCoordinates(space),
-                            derivative,
-                            to_device("nekbone_k: GLL weights", basis.weights),
-                            factors,
-                            layout.nq,
+  const FactorKernel kernel{NodeCoordinates(space), derivative, weights, factors, layout.nq,
                             layout.n_elements};
   Kokkos::TeamPolicy<ExecutionSpace> policy(layout.n_blocks(), Kokkos::AUTO);
   policy.set_scratch_size(scratch_level(),

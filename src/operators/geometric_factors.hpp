@@ -24,8 +24,8 @@ struct GeometricFactors {
   DeviceVector<double> factors;
   /// (Nq, Nq) row-major, D(i, j) = l_j'(x_i).
   DeviceVector<double> derivative;
-  /// (Nq) 1 / w_i^2.
-  DeviceVector<double> inverse_weight_squared;
+  /// (Nq) GLL weights w_i.
+  DeviceVector<double> weights;
   /// Whether the Jacobian is positive at every point of this rank.
   bool positive = true;
 
@@ -48,7 +48,7 @@ struct FactorReader {
       : nq(layout.nq),
         factors(geometry.factors),
         derivative(geometry.derivative),
-        inverse_weight_squared(geometry.inverse_weight_squared) {}
+        weights(geometry.weights) {}
 
   KOKKOS_FUNCTION double factor(LocalIndex position, int c, int i, int j, int k) const {
     const int points = nq * nq * nq, q = (k * nq + j) * nq + i;
@@ -59,12 +59,12 @@ struct FactorReader {
   /// The mass factor w J.
   KOKKOS_FUNCTION double mass(LocalIndex position, int i, int j, int k) const {
     const auto g = [&](int c) { return factor(position, c, i, j, k); };
-    return determinant(g(0), g(1), g(2), g(3), g(4), g(5)) * inverse_weight_squared(i) *
-           inverse_weight_squared(j) * inverse_weight_squared(k);
+    const double w = weights(i) * weights(j) * weights(k);
+    return determinant(g(0), g(1), g(2), g(3), g(4), g(5)) / (w * w);
   }
 
   int nq;
-  ConstDeviceVector<double> factors, derivative, inverse_weight_squared;
+  ConstDeviceVector<double> factors, derivative, weights;
 };
 
 /// Coordinates of element nodes, in kernels.
