@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""CG at the orders and sizes of a table, one run of the program each; prints the figures of merit.
+
+    bench/cg_rows.py [--launcher "mpirun -np 1"] [--out FILE.json] PROGRAM [ORDER:ELEMENTS]...
+
+Each row is the problem of inputs/nekbone.yaml (Dirichlet box, lambda 0.1, 100 iterations) on
+ELEMENTS^3 elements, by the first strategy of the table; without rows, those of the hipBone comparison
+in docs/performance.md. Each row runs --runs times, rows interleaved; the median counts. FILE gets the
+solve of every run and the machine's part of the report.
+"""
+import argparse
+import json
+import pathlib
+import shlex
+import statistics
+import subprocess
+import sys
+import tempfile
+
+# Order, elements a direction, hipBone's GFLOP/s on one H200 (docs/performance.md).
+HIPBONE = [(1, 126, 1993), (3, 42, 1544), (5, 26, 1598), (7, 18, 1605), (9, 14, 1776), (11, 12, 1833),
+           (14, 9, 1787), (7, 28, 2306), (1, 160, 2150), (3, 100, 2270), (5, 78, 2279), (7, 56, 2670),
+           (9, 43, 2878), (11, 36, 2921), (14, 28, 3111)]
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def run(options, order, elements):
+    """The report of one run."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder, "report.json")
+        command = [*shlex.split(options.launcher), options.program, str(ROOT / "inputs/nekbone.yaml"),
+                   "--report", str(report)]
+        for key, value in [("mesh.elements", [elements] * 3), ("solver.order", order),
+                           ("orders", [order]), ("gather_scatter.strategies", [options.strategy]),
+                           ("gather_scatter.tuning.budget_seconds", 0.01), *options.set]:
+            command += ["--set", f"{key}={value}"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if not report.exists():
+            sys.exit(f"{shlex.join(command)}\n{done.stdout}{done.stderr}")
+        return json.loads(report.read_text())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("program")
+    parser.add_argument("rows", nargs="*", metavar="ORDER:ELEMENTS")
+    parser.add_argument("--launcher", default="mpirun -np 1")
+    parser.add_argument("--strategy", default="device-pairwise")
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE",
+                        type=lambda text: tuple(text.split("=", 1)))
+    parser.add_argument("--out")
+    options = parser.parse_args()
+    reference = {(order, elements): value for order, elements, value in HIPBONE}
+    rows = [tuple(map(int, row.split(":"))) for row in options.rows] or list(reference)
+
+    runs = {row: [] for row in rows}
+    machine = None
+    for _ in range(options.runs):
+        for row in rows:
+            report = run(options, *row)
+            machine = report["machine"]
+            runs[row].append(report["solve"])
+    print(f"{'order':>5} {'elements':>9} {'MDOF':>7} {'ms/iter':>8} {'GF':>7} {'hipBone':>8} {'ratio':>6}"
+          f" {'GB/s':>6} {'of copy':>8} passed")
+    for (order, elements), solves in runs.items():
+        flops = statistics.median(solve["flops_per_s"] for solve in solves) / 1e9
+        [solve] = [s for s in solves if s["flops_per_s"] / 1e9 == flops][:1] or solves[:1]
+        peer = reference.get((order, elements))
+        print(f"{order:5} {elements:7}^3 {solve['total_dofs'] / 1e6:7.2f}"
+              f" {solve['solve_s'] / solve['iterations'] * 1e3:8.4f} {flops:7.0f} {peer or '':>8}"
+              f" {f'{flops / peer:.2f}' if peer else '':>6} {solve['bandwidth_bytes_per_s'] / 1e9:6.0f}"
+              f" {100 * (solve['bandwidth_share'] or 0):6.0f} % {all(s['passed'] for s in solves)}")
+    if options.out:
+        rows = [{"order": order, "elements": elements, "runs": solves}
+                for (order, elements), solves in runs.items()]
+        for row in rows:
+            for solve in row["runs"]:
+                del solve["history"]
+        pathlib.Path(options.out).write_text(json.dumps({"machine": machine, "rows": rows}, indent=1))
+
+
+if __name__ == "__main__":
+    main()
