@@ -6,6 +6,13 @@
 #include <cstdint>
 #include <string>
 
+// Unrolls a short loop, so that the small arrays of a thread become registers.
+#if defined(__CUDACC__) || defined(__HIPCC__)
+#define NEKBONE_K_UNROLL _Pragma("unroll")
+#else
+#define NEKBONE_K_UNROLL _Pragma("GCC unroll 16")
+#endif
+
 namespace nekbone_k {
 
 /// Position in a vector or element list of one rank. A rank holds fewer than 2^31 local points.

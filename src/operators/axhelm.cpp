@@ -44,13 +44,17 @@ class RunTimeAxhelm {
     Lanes* const au = u + stride * nq;
     Lanes* const flux_r = au + stride * nq;
     Lanes* const flux_s = flux_r + stride;
-    const double* const D = args.derivative.data();
+    const double* const D = args.scaled_derivative.data();
+    const auto root_w = [&](int column, int k) {
+      return args.root_weights(column % nq) * args.root_weights(column / nq) * args.root_weights(k);
+    };
 
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, layer), [&](int column) {
-      for (int k = 0; k < nq; ++k) {
-        u[k * stride + column] = m_elements.load(block, column % nq, column / nq, k);
-        au[k * stride + column] = Lanes(0.0);
-      }
+      m_elements.load(block, ElementLayout::column(nq, column % nq, column / nq),
+                      [&](int k, const Lanes& value) {
+                        u[k * stride + column] = root_w(column, k) * value;
+                        au[k * stride + column] = Lanes(0.0);
+                      });
     });
     team.team_barrier();
 
@@ -66,16 +70,14 @@ class RunTimeAxhelm {
         }
         Lanes g[ElementLayout::n_factors];
         for (int c = 0; c < ElementLayout::n_factors; ++c)
-          g[c] = m_elements.factor(block, c, k * layer + column);
+          g[c] = m_elements.factor(m_elements.factors(block, column), c, k * layer);
         const auto& [rr, rs, rt, ss, st, tt] = g;
         flux_r[column] = rr * u_r + rs * u_s + rt * u_t;
         flux_s[column] = rs * u_r + ss * u_s + st * u_t;
         const Lanes flux_t = rt * u_r + st * u_s + tt * u_t;
         for (int m = 0; m < nq; ++m) au[m * stride + column] += D[k * nq + m] * flux_t;
-        if (args.lambda != 0) {
-          const double w = args.weights(i) * args.weights(j) * args.weights(k);
-          au[k * stride + column] += mass_factor(g, args.lambda / (w * w)) * u_layer[column];
-        }
+        if (args.lambda != 0)
+          au[k * stride + column] += args.lambda * jacobian(g) * u_layer[column];
       });
       team.team_barrier();
       Kokkos::parallel_for(Kokkos::TeamThreadRange(team, layer), [&](int column) {
@@ -93,11 +95,9 @@ class RunTimeAxhelm {
         Kokkos::TeamThreadRange(team, layer),
         [&](int column, double& dot_of_thread) {
           Lanes dot(0.0);
-          for (int k = 0; k < nq; ++k) {
-            const Lanes value = au[k * stride + column];
-            m_elements.store(block, column % nq, column / nq, k, value);
-            dot += u[k * stride + column] * value;
-          }
+          m_elements.store(block, ElementLayout::column(nq, column % nq, column / nq),
+                           [&](int k) { return root_w(column, k) * au[k * stride + column]; });
+          for (int k = 0; k < nq; ++k) dot += u[k * stride + column] * au[k * stride + column];
           for (int lane = 0; lane < ElementLayout::lanes; ++lane) dot_of_thread += dot[lane];
         },
         dot_of_team);

@@ -14,8 +14,8 @@ struct AxhelmArguments {
   LocalIndex interior_begin = 0;               ///< of the assembled vectors
   double lambda = 0;
   ConstDeviceVector<LocalIndex> surface_entries;
-  const GllBasis* basis = nullptr;  ///< in host memory
-  ConstDeviceVector<double> factors, derivative, weights;
+  const GllBasis* basis = nullptr;                                     ///< in host memory
+  ConstDeviceVector<double> factors, scaled_derivative, root_weights;  ///< see GeometricFactors
   ConstDeviceVector<double> u;       ///< assembled, gathered by the kernel
   DeviceVector<double> au_interior;  ///< assembled: interior DOFs are written, no others
   DeviceVector<double> au_surface;   ///< (block, surface point, lane), to be summed into rows
@@ -31,7 +31,9 @@ LocalIndex n_partial_dots(const ElementLayout& layout);
 ///
 ///     Au = Σ_ab D_aᵀ G_ab D_b u + λ w J u,   a, b ∈ {r, s, t}
 ///
-/// with the tensor-product derivatives D_r = I⊗I⊗D and so on (Deville, Fischer and Mund 2002).
+/// with the tensor-product derivatives D_r = I⊗I⊗D and so on (Deville, Fischer and Mund 2002). The
+/// kernels work with û = √w u: that takes the weights out of the factors and, as D̂ = √W D √W⁻¹
+/// makes D̂ᵀ = -D̂ but for the ends of the diagonal (summation by parts), takes one matrix for both.
 /// 12 Nq + 15 operations a point by Nekbone's count; 64 bytes a point at least: u, six factors, Au.
 /// Returns before the kernel ends. Not collective.
 void axhelm(const AxhelmArguments& arguments);

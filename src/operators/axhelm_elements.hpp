@@ -18,46 +18,75 @@ struct AxhelmElements {
     return value;
   }
 
-  /// u at node (i, j, k).
-  KOKKOS_FUNCTION Lanes load(LocalIndex block, int i, int j, int k) const {
-    if (!ElementLayout::on_surface(nq, i, j, k))
-      return read(args.u.data() + interior_entry(block, i, j, k));
-    const LocalIndex* entries = args.surface_entries.data() + surface_offset(block, i, j, k);
-    const double* u = args.u.data();
-    return Lanes([=](auto lane) { return u[entries[lane]]; });
+  /// set(k, u) at every node of a column. Strides are known with Nq, so that a GPU addresses a
+  /// whole column from one register.
+  template <class Set>
+  KOKKOS_FORCEINLINE_FUNCTION void load(LocalIndex block, const ElementLayout::Column& column,
+                                        const Set& set) const {
+    const double* const u = args.u.data();
+    const LocalIndex* const entries =
+        args.surface_entries.data() + ElementLayout::offset(block, 0, ElementLayout::n_surface(nq));
+    const auto gathered = [=](const LocalIndex* entry) {
+      return Lanes([=](auto lane) { return u[entry[lane]]; });
+    };
+    const LocalIndex* const first = entries + column.first * lanes;
+    set(0, gathered(first));
+    set(nq - 1, gathered(first + ElementLayout::last_layer(nq) * lanes));
+    if (column.on_rim) {
+      const LocalIndex* const inner = entries + column.inner * lanes;
+      for (int k = 1; k < nq - 1; ++k)
+        set(k, gathered(inner + (k - 1) * ElementLayout::surface_stride(nq) * lanes));
+    } else {
+      const double* const inner = u + interior_begin(block) + column.inner * lanes;
+      for (int k = 1; k < nq - 1; ++k)
+        set(k, read(inner + (k - 1) * ElementLayout::interior_stride(nq) * lanes));
+    }
   }
 
-  /// Writes Au at node (i, j, k).
-  KOKKOS_FUNCTION void store(LocalIndex block, int i, int j, int k, const Lanes& value) const {
-    double* const to = ElementLayout::on_surface(nq, i, j, k)
-                           ? args.au_surface.data() + surface_offset(block, i, j, k)
-                           : args.au_interior.data() + interior_entry(block, i, j, k);
-    value.copy_to(to, Kokkos::Experimental::simd_flag_default);
+  /// Au = get(k) at every node of a column.
+  template <class Get>
+  KOKKOS_FORCEINLINE_FUNCTION void store(LocalIndex block, const ElementLayout::Column& column,
+                                         const Get& get) const {
+    double* const surface =
+        args.au_surface.data() + ElementLayout::offset(block, 0, ElementLayout::n_surface(nq));
+    double* const first = surface + column.first * lanes;
+    write(first, get(0));
+    write(first + ElementLayout::last_layer(nq) * lanes, get(nq - 1));
+    if (column.on_rim) {
+      double* const inner = surface + column.inner * lanes;
+      for (int k = 1; k < nq - 1; ++k)
+        write(inner + (k - 1) * ElementLayout::surface_stride(nq) * lanes, get(k));
+    } else {
+      double* const inner = args.au_interior.data() + interior_begin(block) + column.inner * lanes;
+      for (int k = 1; k < nq - 1; ++k)
+        write(inner + (k - 1) * ElementLayout::interior_stride(nq) * lanes, get(k));
+    }
   }
 
-  /// Factor c at node number q = (k Nq + j) Nq + i.
-  KOKKOS_FUNCTION Lanes factor(LocalIndex block, int c, int q) const {
-    const int points = nq * nq * nq;
-    return read(args.factors.data() +
-                ElementLayout::offset(block, c * points + q, ElementLayout::n_factors * points));
+  /// The factors of point q = (k Nq + j) Nq + i and those after it, for factor().
+  KOKKOS_FORCEINLINE_FUNCTION const double* factors(LocalIndex block, int q) const {
+    return args.factors.data() +
+           ElementLayout::offset(block, q, ElementLayout::n_factors * nq * nq * nq);
+  }
+  /// Factor c of the point that lies `points` after.
+  KOKKOS_FORCEINLINE_FUNCTION Lanes factor(const double* from, int c, int points) const {
+    return read(from + (c * nq * nq * nq + points) * lanes);
   }
 
  private:
-  KOKKOS_FUNCTION std::size_t surface_offset(LocalIndex block, int i, int j, int k) const {
-    return ElementLayout::offset(block, ElementLayout::surface_index(nq, i, j, k),
-                                 ElementLayout::n_surface(nq));
+  static constexpr int lanes = ElementLayout::lanes;
+
+  KOKKOS_FORCEINLINE_FUNCTION static void write(double* to, const Lanes& value) {
+    value.copy_to(to, Kokkos::Experimental::simd_flag_default);
   }
-  KOKKOS_FUNCTION std::size_t interior_entry(LocalIndex block, int i, int j, int k) const {
-    return args.interior_begin + ElementLayout::offset(block,
-                                                       ElementLayout::interior_index(nq, i, j, k),
-                                                       ElementLayout::n_interior(nq));
+  KOKKOS_FORCEINLINE_FUNCTION std::size_t interior_begin(LocalIndex block) const {
+    return args.interior_begin + ElementLayout::offset(block, 0, ElementLayout::n_interior(nq));
   }
 };
 
-/// λ times the mass factor of a layer, given G and λ / (w_i w_j w_k)².
-KOKKOS_FORCEINLINE_FUNCTION Lanes mass_factor(const Lanes (&g)[ElementLayout::n_factors],
-                                              double scale) {
-  return scale * determinant(g[0], g[1], g[2], g[3], g[4], g[5]);
+/// J from the six factors of a point.
+KOKKOS_FORCEINLINE_FUNCTION Lanes jacobian(const Lanes (&g)[ElementLayout::n_factors]) {
+  return determinant(g[0], g[1], g[2], g[3], g[4], g[5]);
 }
 
 }  // namespace nekbone_k

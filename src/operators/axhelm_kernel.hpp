@@ -8,13 +8,6 @@
 #include "operators/axhelm_elements.hpp"
 #include "operators/axhelm_shape.hpp"
 
-// So that small arrays of a thread become registers.
-#if defined(__CUDACC__) || defined(__HIPCC__)
-#define NEKBONE_K_UNROLL _Pragma("unroll")
-#else
-#define NEKBONE_K_UNROLL _Pragma("GCC unroll 16")
-#endif
-
 namespace nekbone_k {
 
 /// Nq known when compiling, so that loops unroll.
@@ -29,15 +22,15 @@ struct StaticNq {
 /// then the fluxes of those directions, for the transposed ones. Derivatives along t and their
 /// transpose stay in the thread.
 ///
-/// Dᵀ is applied by the rows of D, as w_m D(m, i) = -w_i D(i, m) but for the ends of the diagonal
-/// (summation by parts on GLL nodes), so a thread keeps two rows of D and no columns.
+/// As D̂ᵀ = -D̂ but for the ends of the diagonal, a thread keeps two rows of D̂ and no columns.
 template <int order>
 class AxhelmKernel {
   static constexpr int nq = order + 1;
   using Shape = AxhelmShape<ExecutionSpace, nq>;
   static constexpr int width = Shape::width, strips = Shape::strips;
   static constexpr int n_factors = ElementLayout::n_factors;
-  static constexpr int pitch = nq | 1;  // odd: rows begin in different banks
+  // The rows that half a warp reads begin in different banks.
+  static constexpr int pitch = nq % 16 == 0 ? nq + 1 : nq;
   static constexpr int tile_size = pitch * nq;
   static constexpr int threads_per_block = Shape::team_size / Shape::blocks_per_team;
   KOKKOS_FUNCTION static constexpr std::size_t scratch_bytes() {
@@ -52,9 +45,10 @@ class AxhelmKernel {
   using Team = typename Policy::member_type;
 
   explicit AxhelmKernel(const AxhelmArguments& arguments) : m_elements{arguments, {}} {
+    const ScaledBasis scaled(*arguments.basis);
     for (int k = 0; k < nq; ++k) {
-      m_inverse_weight[k] = 1 / arguments.basis->weights[k];
-      for (int m = 0; m < nq; ++m) m_derivative[k][m] = arguments.basis->derivative[k * nq + m];
+      m_root_weight[k] = scaled.root_weights[k];
+      for (int m = 0; m < nq; ++m) m_derivative[k][m] = scaled.derivative[k * nq + m];
     }
   }
 
@@ -90,39 +84,39 @@ class AxhelmKernel {
     Lanes* const tile_r = tile + tile_size;
     Lanes* const tile_s = tile_r + tile_size;
 
-    double d_r[width][nq], d_s[strips][nq];  // rows i and j of D
-    double w_r[width], w_s[strips], inverse_w_r[width], inverse_w_s[strips];
-    NEKBONE_K_UNROLL
-    for (int m = 0; m < nq; ++m) {
-      NEKBONE_K_UNROLL
-      for (int w = 0; w < width; ++w) d_r[w][m] = args.derivative((i0 + w) * nq + m);
-      NEKBONE_K_UNROLL
-      for (int s = 0; s < strips; ++s) d_s[s][m] = args.derivative((j0 + s) * nq + m);
-    }
+    double d_r[width][nq], d_s[strips][nq];  // rows i and j of D̂
+    double end_r[width], end_s[strips];      // D̂ + D̂ᵀ on the diagonal
+    double root_w_r[width], root_w_s[strips];
     NEKBONE_K_UNROLL
     for (int w = 0; w < width; ++w) {
-      w_r[w] = args.weights(i0 + w);
-      inverse_w_r[w] = 1 / w_r[w];
+      NEKBONE_K_UNROLL
+      for (int m = 0; m < nq; ++m) d_r[w][m] = args.scaled_derivative((i0 + w) * nq + m);
+      root_w_r[w] = args.root_weights(i0 + w);
+      end_r[w] = end_term(i0 + w, root_w_r[w]);
     }
     NEKBONE_K_UNROLL
     for (int s = 0; s < strips; ++s) {
-      w_s[s] = args.weights(j0 + s);
-      inverse_w_s[s] = 1 / w_s[s];
+      NEKBONE_K_UNROLL
+      for (int m = 0; m < nq; ++m) d_s[s][m] = args.scaled_derivative((j0 + s) * nq + m);
+      root_w_s[s] = args.root_weights(j0 + s);
+      end_s[s] = end_term(j0 + s, root_w_s[s]);
     }
 
     Lanes u[strips][nq][width], au[strips][nq][width];
     for (int s = 0; s < strips; ++s) {
       NEKBONE_K_UNROLL
-      for (int k = 0; k < nq; ++k) {
-        NEKBONE_K_UNROLL
-        for (int w = 0; w < width; ++w) {
-          u[s][k][w] = m_elements.load(block, i0 + w, j0 + s, k);
-          au[s][k][w] = Lanes(0.0);
-        }
+      for (int w = 0; w < width; ++w) {
+        const double root_w = root_w_r[w] * root_w_s[s];
+        m_elements.load(block, ElementLayout::column(nq, i0 + w, j0 + s),
+                        [&](int k, const Lanes& value) {
+                          u[s][k][w] = root_w * (m_root_weight[k] * value);
+                          au[s][k][w] = Lanes(0.0);
+                        });
       }
     }
+    const double* const factors = m_elements.factors(block, first_column);
     Lanes ahead[Shape::reads_ahead ? n_factors : 1];
-    if constexpr (Shape::reads_ahead) read_factors(block, i0, j0, 0, ahead);
+    if constexpr (Shape::reads_ahead) read_factors(factors, 0, ahead);
 
     for_each_layer([&](auto k) {
       for (int s = 0; s < strips; ++s) {
@@ -157,17 +151,17 @@ class AxhelmKernel {
             NEKBONE_K_UNROLL
             for (int c = 0; c < n_factors; ++c) g[c] = ahead[c];
           } else {
-            read_factors(block, i0 + w, j, k, g);
+            read_factors(factors, (k * nq + s) * nq + w, g);
           }
           const auto& [rr, rs, rt, ss, st, tt] = g;
           const int at = j * pitch + i0 + w;
-          tile_r[at] = inverse_w_r[w] * (rr * u_r[w] + rs * u_s[w] + rt * u_t[w]);
-          tile_s[at] = inverse_w_s[s] * (rs * u_r[w] + ss * u_s[w] + st * u_t[w]);
+          const Lanes flux_r = rr * u_r[w] + rs * u_s[w] + rt * u_t[w];
+          const Lanes flux_s = rs * u_r[w] + ss * u_s[w] + st * u_t[w];
           flux_t[w] = rt * u_r[w] + st * u_s[w] + tt * u_t[w];
-          if (args.lambda != 0) {
-            const double inverse_w = inverse_w_r[w] * inverse_w_s[s] * m_inverse_weight[k];
-            au[s][k][w] += mass_factor(g, args.lambda * inverse_w * inverse_w) * u[s][k][w];
-          }
+          tile_r[at] = flux_r;
+          tile_s[at] = flux_s;
+          au[s][k][w] += end_r[w] * flux_r + end_s[s] * flux_s;
+          if (args.lambda != 0) au[s][k][w] += args.lambda * jacobian(g) * u[s][k][w];
         }
         NEKBONE_K_UNROLL
         for (int m = 0; m < nq; ++m) {
@@ -176,41 +170,38 @@ class AxhelmKernel {
         }
       }
       if constexpr (Shape::reads_ahead)
-        if (k + 1 < nq) read_factors(block, i0, j0, k + 1, ahead);
+        if (k + 1 < nq) read_factors(factors, (k + 1) * nq * nq, ahead);
       team.team_barrier();
 
       for (int s = 0; s < strips; ++s) {
         const int j = j0 + s;
         Lanes sum_r[width], sum_s[width];
         NEKBONE_K_UNROLL
-        for (int w = 0; w < width; ++w) {
-          const int at = j * pitch + i0 + w;
-          sum_r[w] = end_term(i0 + w) * inverse_w_r[w] * tile_r[at];
-          sum_s[w] = end_term(j) * inverse_w_s[s] * tile_s[at];
-        }
+        for (int w = 0; w < width; ++w) sum_r[w] = sum_s[w] = Lanes(0.0);
         NEKBONE_K_UNROLL
         for (int m = 0; m < nq; ++m) {
           const Lanes along_r = tile_r[j * pitch + m];
           NEKBONE_K_UNROLL
           for (int w = 0; w < width; ++w) {
-            sum_r[w] -= d_r[w][m] * along_r;
-            sum_s[w] -= d_s[s][m] * tile_s[m * pitch + i0 + w];
+            sum_r[w] += d_r[w][m] * along_r;
+            sum_s[w] += d_s[s][m] * tile_s[m * pitch + i0 + w];
           }
         }
         NEKBONE_K_UNROLL
-        for (int w = 0; w < width; ++w) au[s][k][w] += w_r[w] * sum_r[w] + w_s[s] * sum_s[w];
+        for (int w = 0; w < width; ++w) au[s][k][w] -= sum_r[w] + sum_s[w];
       }
     });
 
     Lanes dot(0.0);
     for (int s = 0; s < strips; ++s) {
       NEKBONE_K_UNROLL
-      for (int k = 0; k < nq; ++k) {
+      for (int w = 0; w < width; ++w) {
+        const double root_w = root_w_r[w] * root_w_s[s];
+        if (works)
+          m_elements.store(block, ElementLayout::column(nq, i0 + w, j0 + s),
+                           [&](int k) { return root_w * (m_root_weight[k] * au[s][k][w]); });
         NEKBONE_K_UNROLL
-        for (int w = 0; w < width; ++w) {
-          if (works) m_elements.store(block, i0 + w, j0 + s, k, au[s][k][w]);
-          dot += u[s][k][w] * au[s][k][w];
-        }
+        for (int k = 0; k < nq; ++k) dot += u[s][k][w] * au[s][k][w];
       }
     }
     double dot_of_team = 0;
@@ -234,20 +225,21 @@ class AxhelmKernel {
     }
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void read_factors(LocalIndex block, int i, int j, int k,
+  /// The factors of the point `points` after that of `from`.
+  KOKKOS_FORCEINLINE_FUNCTION void read_factors(const double* from, int points,
                                                 Lanes (&g)[n_factors]) const {
     NEKBONE_K_UNROLL
-    for (int c = 0; c < n_factors; ++c) g[c] = m_elements.factor(block, c, (k * nq + j) * nq + i);
+    for (int c = 0; c < n_factors; ++c) g[c] = m_elements.factor(from, c, points);
   }
 
-  /// What w_m D(m, i) + w_i D(i, m) is for m = i: the boundary term of integration by parts.
-  KOKKOS_FORCEINLINE_FUNCTION static double end_term(int i) {
-    return i == 0 ? -1.0 : i == nq - 1 ? 1.0 : 0.0;
+  /// Entry i of the diagonal of D̂ + D̂ᵀ: the boundary term of integration by parts.
+  KOKKOS_FORCEINLINE_FUNCTION static double end_term(int i, double root_w) {
+    return (i == 0 ? -1.0 : i == nq - 1 ? 1.0 : 0.0) / (root_w * root_w);
   }
 
   AxhelmElements<StaticNq<nq>> m_elements;
   // Where their place is known when compiling, a GPU reads these as constants of the launch.
-  double m_derivative[nq][nq], m_inverse_weight[nq];
+  double m_derivative[nq][nq], m_root_weight[nq];
 };
 
 template <int order>

@@ -39,18 +39,34 @@ struct ElementLayout {
   KOKKOS_FUNCTION static constexpr bool on_surface(int nq, int i, int j, int k) {
     return i == 0 || j == 0 || k == 0 || i == nq - 1 || j == nq - 1 || k == nq - 1;
   }
-  /// Number of surface point (i, j, k): the layers k in turn, the first and last whole, the others
-  /// their rim.
+  /// Numbers of the points over one (i, j): surface point `first` at k = 0, last_layer(nq) more at
+  /// k = Nq - 1, and between them surface points `inner` + (k - 1) surface_stride(nq), if (i, j) is
+  /// on the rim, or else interior points `inner` + (k - 1) interior_stride(nq). So surface points
+  /// are numbered layer by layer, the first and last layer whole, the others their rim.
+  struct Column {
+    bool on_rim;
+    int first, inner;
+  };
+  KOKKOS_FUNCTION static constexpr int surface_stride(int nq) { return 4 * (nq - 1); }
+  KOKKOS_FUNCTION static constexpr int interior_stride(int nq) { return (nq - 2) * (nq - 2); }
+  KOKKOS_FUNCTION static constexpr int last_layer(int nq) {
+    return nq * nq + (nq - 2) * surface_stride(nq);
+  }
+  KOKKOS_FUNCTION static constexpr Column column(int nq, int i, int j) {
+    if (i > 0 && j > 0 && i < nq - 1 && j < nq - 1)
+      return {false, j * nq + i, (j - 1) * (nq - 2) + i - 1};
+    int on_rim = nq + 2 * (j - 1) + (i == 0 ? 0 : 1);
+    if (j == 0) on_rim = i;
+    if (j == nq - 1) on_rim = nq + 2 * (nq - 2) + i;
+    return {true, j * nq + i, nq * nq + on_rim};
+  }
   KOKKOS_FUNCTION static constexpr int surface_index(int nq, int i, int j, int k) {
-    const int rim = 4 * (nq - 1);
-    if (k == 0) return j * nq + i;
-    const int layer = nq * nq + (k - 1) * rim;
-    if (k == nq - 1 || j == 0) return layer + (k == nq - 1 ? j * nq : 0) + i;
-    if (j == nq - 1) return layer + nq + 2 * (nq - 2) + i;
-    return layer + nq + 2 * (j - 1) + (i == 0 ? 0 : 1);
+    const Column c = column(nq, i, j);
+    if (k == 0) return c.first;
+    return k == nq - 1 ? c.first + last_layer(nq) : c.inner + (k - 1) * surface_stride(nq);
   }
   KOKKOS_FUNCTION static constexpr int interior_index(int nq, int i, int j, int k) {
-    return ((k - 1) * (nq - 2) + j - 1) * (nq - 2) + i - 1;
+    return column(nq, i, j).inner + (k - 1) * interior_stride(nq);
   }
 
   /// Offset of lane 0 of item `item` of `items` a block: arrays of shape (block, item, lane).

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "core/errors.hpp"
 
 namespace nekbone_k {
@@ -16,7 +18,7 @@ KOKKOS_FUNCTION constexpr int scratch_level() { return 1; }
 
 struct FactorKernel {
   NodeCoordinates coordinates;
-  ConstDeviceVector<double> derivative, weights;
+  ConstDeviceVector<double> derivative;
   DeviceVector<double> factors;
   int nq;
   LocalIndex n_elements;
@@ -69,7 +71,7 @@ struct FactorKernel {
       }
     }
     const double jacobian = dx[0][0] * a[0][0] + dx[1][0] * a[0][1] + dx[2][0] * a[0][2];
-    const double scale = weights(i) * weights(j) * weights(k) / jacobian;
+    const double scale = 1 / jacobian;
     int c = 0;
     for (int r = 0; r < 3; ++r)
       for (int s = r; s < 3; ++s, ++c)
@@ -81,6 +83,13 @@ struct FactorKernel {
 };
 
 }  // namespace
+
+ScaledBasis::ScaledBasis(const GllBasis& basis) : derivative(basis.derivative) {
+  for (const double w : basis.weights) root_weights.push_back(std::sqrt(w));
+  const int nq = basis.nq();
+  for (int i = 0; i < nq; ++i)
+    for (int j = 0; j < nq; ++j) derivative[i * nq + j] *= root_weights[i] / root_weights[j];
+}
 
 void GeometricFactors::require_positive(const Communicator& comm, const BoxMesh& mesh) const {
   if (comm.all(positive)) return;
@@ -98,8 +107,11 @@ GeometricFactors::GeometricFactors(const AssembledSpace& space) {
   factors = DeviceVector<double>("nekbone_k: geometric factors", layout.n_factor_values());
   derivative = to_device("nekbone_k: derivative matrix", basis.derivative);
   weights = to_device("nekbone_k: GLL weights", basis.weights);
+  const ScaledBasis scaled(basis);
+  scaled_derivative = to_device("nekbone_k: scaled derivative matrix", scaled.derivative);
+  root_weights = to_device("nekbone_k: roots of GLL weights", scaled.root_weights);
 
-  const FactorKernel kernel{NodeCoordinates(space), derivative, weights, factors, layout.nq,
+  const FactorKernel kernel{NodeCoordinates(space), derivative, factors, layout.nq,
                             layout.n_elements};
   Kokkos::TeamPolicy<ExecutionSpace> policy(layout.n_blocks(), Kokkos::AUTO);
   policy.set_scratch_size(scratch_level(),

@@ -2,16 +2,25 @@
 /// The metric of the elements, stored per point.
 #pragma once
 
+#include <vector>
+
 #include "operators/assembled_space.hpp"
 
 namespace nekbone_k {
 
-/// G = w J (∇r)(∇r)ᵀ at every GLL point: the six distinct entries rr, rs, rt, ss, st, tt of the
-/// symmetric factor of the stiffness matrix, with the quadrature weight w = w_i w_j w_k in them
-/// (Deville, Fischer and Mund 2002, section 4.4). The coordinates are interpolated by the element's
-/// own GLL basis.
+/// A basis for values times the roots of their quadrature weights, û_i = √w_i u_i, in host memory.
+struct ScaledBasis {
+  explicit ScaledBasis(const GllBasis& basis);
+  std::vector<double> derivative;    ///< (Nq, Nq) row-major: √w_i D(i, j) / √w_j
+  std::vector<double> root_weights;  ///< (Nq) √w_i
+};
+
+/// J (∇r)(∇r)ᵀ at every GLL point: the six distinct entries rr, rs, rt, ss, st, tt of the symmetric
+/// factor of the stiffness matrix (Deville, Fischer and Mund 2002, section 4.4), without its
+/// quadrature weight w = w_i w_j w_k. The coordinates are interpolated by the element's own GLL
+/// basis.
 ///
-/// The mass factor w J is not stored: det G = w^3 J, so w J = det G / w^2.
+/// The mass factor w J is not stored: the determinant of the six is J.
 struct GeometricFactors {
   /// Computes the factors of a rank's elements. Not collective.
   explicit GeometricFactors(const AssembledSpace& space);
@@ -26,6 +35,9 @@ struct GeometricFactors {
   DeviceVector<double> derivative;
   /// (Nq) GLL weights w_i.
   DeviceVector<double> weights;
+  /// For the element kernel, which works with nodal values times √w: (Nq, Nq) row-major
+  /// √w_i D(i, j) / √w_j, and (Nq) √w_i.
+  DeviceVector<double> scaled_derivative, root_weights;
   /// Whether the Jacobian is positive at every point of this rank.
   bool positive = true;
 
@@ -35,7 +47,7 @@ struct GeometricFactors {
   }
 };
 
-/// det G of a symmetric factor.
+/// Determinant of a symmetric factor.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T determinant(const T& rr, const T& rs, const T& rt, const T& ss,
                                           const T& st, const T& tt) {
@@ -50,21 +62,29 @@ struct FactorReader {
         derivative(geometry.derivative),
         weights(geometry.weights) {}
 
+  /// Entry c of the stiffness factor G = w J (∇r)(∇r)ᵀ.
   KOKKOS_FUNCTION double factor(LocalIndex position, int c, int i, int j, int k) const {
+    return weight(i, j, k) * metric(position, c, i, j, k);
+  }
+  /// The mass factor w J.
+  KOKKOS_FUNCTION double mass(LocalIndex position, int i, int j, int k) const {
+    const auto g = [&](int c) { return metric(position, c, i, j, k); };
+    return weight(i, j, k) * determinant(g(0), g(1), g(2), g(3), g(4), g(5));
+  }
+
+  int nq;
+  ConstDeviceVector<double> factors, derivative, weights;
+
+ private:
+  KOKKOS_FUNCTION double weight(int i, int j, int k) const {
+    return weights(i) * weights(j) * weights(k);
+  }
+  KOKKOS_FUNCTION double metric(LocalIndex position, int c, int i, int j, int k) const {
     const int points = nq * nq * nq, q = (k * nq + j) * nq + i;
     return factors(ElementLayout::offset(position / ElementLayout::lanes, c * points + q,
                                          ElementLayout::n_factors * points) +
                    position % ElementLayout::lanes);
   }
-  /// The mass factor w J.
-  KOKKOS_FUNCTION double mass(LocalIndex position, int i, int j, int k) const {
-    const auto g = [&](int c) { return factor(position, c, i, j, k); };
-    const double w = weights(i) * weights(j) * weights(k);
-    return determinant(g(0), g(1), g(2), g(3), g(4), g(5)) / (w * w);
-  }
-
-  int nq;
-  ConstDeviceVector<double> factors, derivative, weights;
 };
 
 /// Coordinates of element nodes, in kernels.

@@ -4,52 +4,135 @@
 #include <KokkosBlas1_dot.hpp>
 #include <KokkosBlas1_mult.hpp>
 #include <KokkosBlas1_nrm2_squared.hpp>
+#include <Kokkos_SIMD.hpp>
+#include <type_traits>
 
 namespace nekbone_k {
 namespace {
 
 using Range = Kokkos::RangePolicy<ExecutionSpace>;
+using Lanes = Kokkos::Experimental::native_simd<double>;
 
-/// z = M r at entry a, for the two M there are. Types, so that no kernel branches on which it is.
-struct Identity {
-  KOKKOS_FUNCTION double operator()(LocalIndex, double r) const { return r; }
-};
-struct Diagonal {
-  ConstDeviceVector<double> entries;
-  KOKKOS_FUNCTION double operator()(LocalIndex a, double r) const { return entries(a) * r; }
-};
-
-template <class Preconditioner>
-ResidualProducts products_with(VectorRange range, const Preconditioner& z,
-                               const DeviceVector<double>& r) {
-  ResidualProducts products;
-  Kokkos::parallel_reduce(
-      "nekbone_k: products", Range(range.first_owned, range.size),
-      KOKKOS_LAMBDA(const LocalIndex a, double& rr, double& rz) {
-        rr += r(a) * r(a);
-        rz += r(a) * z(a, r(a));
-      },
-      products.r_dot_r, products.r_dot_z);
-  return products;
+template <class Value>
+KOKKOS_FORCEINLINE_FUNCTION Value read(const double* from) {
+  if constexpr (std::is_same_v<Value, double>) {
+    return *from;
+  } else {
+    Value value;
+    value.copy_from(from, Kokkos::Experimental::simd_flag_default);
+    return value;
+  }
 }
 
-template <class Preconditioner>
-ResidualProducts update_residual_with(VectorRange range, const Preconditioner& z, double alpha,
-                                      const DeviceVector<double>& ap,
-                                      const DeviceVector<double>& r) {
-  // Entries owned elsewhere are few and come first: a loop of their own keeps the main loop free of
-  // a test.
-  Kokkos::parallel_for(
-      "nekbone_k: update residual, not owned", Range(0, range.first_owned),
-      KOKKOS_LAMBDA(const LocalIndex a) { r(a) -= alpha * ap(a); });
+template <class Value>
+KOKKOS_FORCEINLINE_FUNCTION void write(double* to, const Value& value) {
+  if constexpr (std::is_same_v<Value, double>) {
+    *to = value;
+  } else {
+    value.copy_to(to, Kokkos::Experimental::simd_flag_default);
+  }
+}
+
+/// z = M r at entry a (and the lanes after it), for the two M there are. Types, so that no kernel
+/// branches on which it is.
+struct Identity {
+  template <class Value>
+  KOKKOS_FORCEINLINE_FUNCTION Value operator()(LocalIndex, const Value& r) const {
+    return r;
+  }
+};
+struct Diagonal {
+  const double* entries;
+  template <class Value>
+  KOKKOS_FORCEINLINE_FUNCTION Value operator()(LocalIndex a, const Value& r) const {
+    return read<Value>(entries + a) * r;
+  }
+};
+
+/// r as it is, or r = r - alpha ap, entry by entry.
+struct AsIs {
+  const double* r;
+  template <class Value>
+  KOKKOS_FORCEINLINE_FUNCTION Value operator()(LocalIndex a) const {
+    return read<Value>(r + a);
+  }
+};
+struct Updated {
+  double alpha;
+  const double* ap;
+  double* r;
+  template <class Value>
+  KOKKOS_FORCEINLINE_FUNCTION Value operator()(LocalIndex a) const {
+    const Value value = read<Value>(r + a) - alpha * read<Value>(ap + a);
+    write(r + a, value);
+    return value;
+  }
+};
+
+/// The products of a residual that is read, or updated, on the way. A team sums a chunk of entries:
+/// several a thread, so that a GPU has more than one read under way, and whole registers of a CPU.
+template <class Residual, class Preconditioner>
+struct ProductsKernel {
+  static constexpr int lanes = static_cast<int>(Lanes::size());
+  static constexpr int team_size = is_host_device ? 1 : 256;
+  static constexpr int steps = is_host_device ? 512 : 8;
+  static constexpr LocalIndex chunk = team_size * steps * lanes;
+  using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<team_size, 0>>;
+  using Team = typename Policy::member_type;
+
+  VectorRange range;
+  Residual residual;
+  Preconditioner preconditioner;
+  DeviceVector<ResidualProducts> parts;  // one a team
+
+  KOKKOS_FUNCTION void operator()(const Team& team) const {
+    const LocalIndex first = team.league_rank() * chunk;
+    double r_dot_r = 0, r_dot_z = 0;
+    if (first >= range.first_owned && chunk <= range.size - first) {
+      Lanes rr(0.0), rz(0.0);
+      NEKBONE_K_UNROLL
+      for (int step = 0; step < steps; ++step) {
+        const LocalIndex a = first + (step * team_size + team.team_rank()) * lanes;
+        const Lanes r = residual.template operator()<Lanes>(a);
+        rr += r * r;
+        rz += r * preconditioner(a, r);
+      }
+      for (int lane = 0; lane < lanes; ++lane) {
+        r_dot_r += rr[lane];
+        r_dot_z += rz[lane];
+      }
+    } else {  // where entries begin to be owned, and at the end
+      const LocalIndex size = range.size - first < chunk ? range.size - first : chunk;
+      for (LocalIndex at = team.team_rank(); at < size; at += team_size) {
+        const LocalIndex a = first + at;
+        const double r = residual.template operator()<double>(a);
+        if (a < range.first_owned) continue;
+        r_dot_r += r * r;
+        r_dot_z += r * preconditioner(a, r);
+      }
+    }
+    team.team_reduce(Kokkos::Sum<double>(r_dot_r));
+    team.team_reduce(Kokkos::Sum<double>(r_dot_z));
+    Kokkos::single(Kokkos::PerTeam(team), [&]() {
+      parts(team.league_rank()) = {r_dot_r, r_dot_z};
+    });
+  }
+};
+
+template <class Residual, class Preconditioner>
+ResidualProducts sum_products(const char* label, VectorRange range, const Residual& residual,
+                              const Preconditioner& preconditioner,
+                              const DeviceVector<ResidualProducts>& parts) {
+  using Kernel = ProductsKernel<Residual, Preconditioner>;
+  const LocalIndex n_teams = (range.size + Kernel::chunk - 1) / Kernel::chunk;
+  Kokkos::parallel_for(label, typename Kernel::Policy(n_teams, Kernel::team_size),
+                       Kernel{range, residual, preconditioner, parts});
   ResidualProducts products;
   Kokkos::parallel_reduce(
-      "nekbone_k: update residual", Range(range.first_owned, range.size),
-      KOKKOS_LAMBDA(const LocalIndex a, double& rr, double& rz) {
-        const double value = r(a) - alpha * ap(a);
-        r(a) = value;
-        rr += value * value;
-        rz += value * z(a, value);
+      "nekbone_k: sum of products", Range(0, n_teams),
+      KOKKOS_LAMBDA(const LocalIndex t, double& rr, double& rz) {
+        rr += parts(t).r_dot_r;
+        rz += parts(t).r_dot_z;
       },
       products.r_dot_r, products.r_dot_z);
   return products;
@@ -71,15 +154,27 @@ void update_solution_and_direction_with(VectorRange range, const Preconditioner&
 
 }  // namespace
 
+FusedVectorOps::FusedVectorOps(VectorRange range, ConstDeviceVector<double> inverse_diagonal)
+    : m_range(range),
+      m_inverse_diagonal(std::move(inverse_diagonal)),
+      m_parts("nekbone_k: parts of products",
+              range.size / ProductsKernel<AsIs, Identity>::chunk + 1) {}
+
 ResidualProducts FusedVectorOps::products(const DeviceVector<double>& r) const {
-  return is_jacobi() ? products_with(m_range, Diagonal{m_inverse_diagonal}, r)
-                     : products_with(m_range, Identity{}, r);
+  const AsIs residual{r.data()};
+  const char* const label = "nekbone_k: products";
+  return is_jacobi()
+             ? sum_products(label, m_range, residual, Diagonal{m_inverse_diagonal.data()}, m_parts)
+             : sum_products(label, m_range, residual, Identity{}, m_parts);
 }
 
 ResidualProducts FusedVectorOps::update_residual(double alpha, const DeviceVector<double>& ap,
                                                  const DeviceVector<double>& r) const {
-  return is_jacobi() ? update_residual_with(m_range, Diagonal{m_inverse_diagonal}, alpha, ap, r)
-                     : update_residual_with(m_range, Identity{}, alpha, ap, r);
+  const Updated residual{alpha, ap.data(), r.data()};
+  const char* const label = "nekbone_k: update residual";
+  return is_jacobi()
+             ? sum_products(label, m_range, residual, Diagonal{m_inverse_diagonal.data()}, m_parts)
+             : sum_products(label, m_range, residual, Identity{}, m_parts);
 }
 
 void FusedVectorOps::update_solution_and_direction(double alpha, double beta,
@@ -87,7 +182,8 @@ void FusedVectorOps::update_solution_and_direction(double alpha, double beta,
                                                    const DeviceVector<double>& x,
                                                    const DeviceVector<double>& p) const {
   if (is_jacobi())
-    update_solution_and_direction_with(m_range, Diagonal{m_inverse_diagonal}, alpha, beta, r, x, p);
+    update_solution_and_direction_with(m_range, Diagonal{m_inverse_diagonal.data()}, alpha, beta, r,
+                                       x, p);
   else
     update_solution_and_direction_with(m_range, Identity{}, alpha, beta, r, x, p);
 }

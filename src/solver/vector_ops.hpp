@@ -24,8 +24,7 @@ struct ResidualProducts {
 /// update_solution_and_direction 5 (6): 8 (10) an iteration beside the operator.
 class FusedVectorOps {
  public:
-  FusedVectorOps(VectorRange range, ConstDeviceVector<double> inverse_diagonal)
-      : m_range(range), m_inverse_diagonal(std::move(inverse_diagonal)) {}
+  FusedVectorOps(VectorRange range, ConstDeviceVector<double> inverse_diagonal);
 
   /// r·r and r·z of a residual as it is.
   ResidualProducts products(const DeviceVector<double>& r) const;
@@ -45,6 +44,7 @@ class FusedVectorOps {
 
   VectorRange m_range;
   ConstDeviceVector<double> m_inverse_diagonal;
+  DeviceVector<ResidualProducts> m_parts;
 };
 
 /// The same by calls of Kokkos Kernels, one operation each: what a solver written on a library
