@@ -20,6 +20,8 @@ namespace {
 constexpr int max_int = std::numeric_limits<int>::max();
 constexpr std::int64_t max_elements = std::int64_t{1} << 40;
 constexpr std::size_t max_file_bytes = 1 << 20;
+/// Bounds of an extent: the powers of it in factors and norms stay finite and not zero.
+constexpr double min_extent = 1e-50, max_extent = 1e50;
 
 // ---- Sections: each reads its keys and checks each value for itself ----------------------------
 
@@ -31,7 +33,7 @@ Numbers epsilon_rule(Deformation deformation) {
 
 void read_mesh(YamlReader& keys, MeshSpec& mesh) {
   keys.read("elements", mesh.elements, Integers{1, max_int});
-  keys.read("extent", mesh.extent, Numbers{.above = 0});
+  keys.read("extent", mesh.extent, Numbers{.at_least = min_extent, .at_most = max_extent});
   keys.read("periodic", mesh.periodic, Booleans{});
   keys.read_choice("deformation", mesh.deformation,
                    {Deformation::none, Deformation::sine, Deformation::kershaw});
@@ -164,6 +166,7 @@ Case parse_case(const std::string& text, const std::string& source,
   YamlReader keys(root);
   YamlReader& mesh_keys = keys.section("mesh");
   read_mesh(mesh_keys, run.mesh);
+  run.deformation_place = mesh_keys.place("deformation");
   read_orders(keys, run.orders);
   YamlReader& operator_keys = keys.section("operator");
   operator_keys.read("lambda", run.lambda, Numbers{.at_least = 0});

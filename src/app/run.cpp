@@ -12,6 +12,7 @@
 #include "app/report.hpp"
 #include "core/errors.hpp"
 #include "core/machine.hpp"
+#include "operators/geometric_factors.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -55,6 +56,22 @@ std::vector<int> orders_to_tune(const Case& input) {
   return orders;
 }
 
+/// Throws InputError, alike on every rank, if the deformation turns an element inside out at one of
+/// the orders. In y and z Kershaw's map has a kink in the middle of the box, and an element that
+/// straddles it folds however many there are; where it lies between elements none does.
+void require_no_inverted_elements(const Communicator& comm, const Case& input) {
+  for (const int order : input.orders) {
+    const BoxMesh mesh(input.mesh, order, comm.size(), comm.rank());
+    if (comm.all(!has_inverted_elements(mesh))) continue;
+    throw InputError(fmt::format(
+        "{}: {} with mesh.epsilon {} turns elements of order {} inside out; allowed: {}",
+        input.deformation_place, name(input.mesh.deformation), input.mesh.epsilon, order,
+        input.mesh.deformation == Deformation::kershaw
+            ? "even numbers of mesh.elements in y and z, or mesh.epsilon above 0.5"
+            : "a smaller mesh.epsilon, more elements, or a higher order in its place"));
+  }
+}
+
 bool passed(const RunRecord& record) {
   const auto all_right = [](const OrderRecord& order) {
     return std::all_of(order.tuning.candidates.begin(), order.tuning.candidates.end(),
@@ -75,6 +92,8 @@ bool run(const Communicator& comm, const Case& input) {
   const MemoryBudget budget = estimate_memory(comm, tuned, layout);
   require_memory(tuned, budget, layout, comm.size());
   const auto file = open_report(comm, input.report_json);
+  progress.stage("checking the mesh");
+  require_no_inverted_elements(comm, tuned);
 
   RunRecord record;
   record.input = input;
@@ -107,6 +126,8 @@ void dry_run(const Communicator& comm, const Case& input) {
   const MemoryBudget budget = estimate_memory(comm, tuned, layout);
 
   static_cast<void>(open_report(comm, input.report_json));
+  // On a machine that is too small for the case, looking at all elements could take hours.
+  if (budget.needed() <= budget.available) require_no_inverted_elements(comm, tuned);
 
   Progress progress(comm.is_root());
   RunRecord record;

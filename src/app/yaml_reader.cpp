@@ -121,10 +121,13 @@ YamlReader& YamlReader::section(const std::string& key) {
   return m_sections.back();
 }
 
-void YamlReader::fail(const std::string& key, const std::string& message) const {
+std::string YamlReader::place(const std::string& key) const {
   const YamlValue* given = m_mapping ? m_mapping->find(key) : nullptr;
-  throw InputError(
-      fmt::format("{}: {}: {}", given ? given->where : m_where, path_of(key), message));
+  return fmt::format("{}: {}", given ? given->where : m_where, path_of(key));
+}
+
+void YamlReader::fail(const std::string& key, const std::string& message) const {
+  throw InputError(fmt::format("{}: {}", place(key), message));
 }
 
 void YamlReader::reject(const std::string& key, const YamlValue& given,

@@ -118,6 +118,9 @@ class YamlReader {
 
   bool is_given(const std::string& key) const { return m_mapping && m_mapping->find(key); }
 
+  /// Where `key` stands, or would, and its path: "x.yaml:3: mesh.epsilon".
+  std::string place(const std::string& key) const;
+
   /// Throws about `key`; `message` says what was given and what is allowed.
   [[noreturn]] void fail(const std::string& key, const std::string& message) const;
 

@@ -31,6 +31,9 @@ FILES = {
     "key.yaml": b"# A comment\nsolver:\n  order: 3\n  tolerence: 1.0e-8\n",
     "type.yaml": b"orders: [1]\nmesh:\n  elements: [4, four, 4]\n",
     "twice.yaml": b"orders: [1]\nproblem: taylor-green\norders: [2]\n",
+    # At order 1 its elements are in order, at order 4 those around the kinks fold.
+    "kershaw.yaml": b"problem: manufactured\norders: [1, 4]\nsolver: {order: 1}\nmesh:\n"
+                    b"  elements: 5\n  periodic: false\n  deformation: kershaw\n",
     "report.yaml": b"orders: [1]\nreport:\n  json: missing/report.json\n",
 }
 
@@ -137,6 +140,22 @@ class BadInput(harness.CliTest):
     def test_more_ranks_than_elements(self):
         self.check_cases(3, [("more ranks", changed("mesh.elements=[2,1,1]"),
                               ["mesh.elements", "2 x 1 x 1", "3 ranks", "at most 2"])])
+
+    def test_elements_turned_inside_out(self):
+        # Whether the order is tuned or solved at, and with a dry run.
+        wrong = ["kershaw.yaml:7: mesh.deformation", "order 4", "inside out", "epsilon"]
+        solved_at = ["kershaw.yaml", "--set", "orders=[1]", "--set", "solver.order=4"]
+        self.check_cases(3, [("dry run", ["kershaw.yaml", "--dry-run"], wrong)])
+        for ranks, arguments in ((0, ["kershaw.yaml"]), (3, solved_at)):
+            run = self.run_program(ranks, *arguments, folder=self.folder_with_files())
+            self.assertIn("checking the mesh", run.err, str(run))
+            run.err = run.err.replace("nekbone-k: checking the mesh\n", "")
+            self.check(run, wrong)
+
+        for fix in ("mesh.elements=[5,4,6]", "mesh.epsilon=0.51", "orders=[1]"):
+            run = self.run_program(0, "kershaw.yaml", "--dry-run", "--set", fix,
+                                   folder=self.folder_with_files())
+            self.assertEqual(run.code, 0, f"what was said to help does not{run}")
 
     def test_exit_code_of_every_rank(self):
         # One of each place where errors are found.

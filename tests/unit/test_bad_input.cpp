@@ -137,7 +137,8 @@ const std::vector<Mistake> wrong_types{
      "x.yaml:2: mesh.elements: given a list of 2; allowed: a list of 3, each an integer from 1 to "
      "2147483647, or one for all three directions"},
     {"ListTooLong", "mesh:\n  extent: [4, 4, 4, 4]",
-     "x.yaml:2: mesh.extent: given a list of 4; allowed: a list of 3, each a finite number > 0, or "
+     "x.yaml:2: mesh.extent: given a list of 4; allowed: a list of 3, each a number >= 1e-50 and "
+     "<= 1e+50, or "
      "one"},
     {"MappingForThree", "mesh: {periodic: {x: true}}",
      "x.yaml:1: mesh.periodic: given a mapping; allowed: a list of 3, each true or false"},
@@ -162,13 +163,17 @@ const std::vector<Mistake> out_of_range{
     {"MoreElementsThan64Bits", "mesh: {elements: 2147483647}",
      "x.yaml:1: mesh.elements: given 2147483647 x 2147483647 x 2147483647 elements"},
     {"NoExtent", "mesh: {extent: [1, 0, 1]}",
-     "x.yaml:1: mesh.extent: given '0'; allowed: a finite number > 0"},
+     "x.yaml:1: mesh.extent: given '0'; allowed: a number >= 1e-50 and <= 1e+50"},
     {"InfiniteExtent", "mesh: {extent: .inf}",
-     "x.yaml:1: mesh.extent: given '.inf'; allowed: a finite number > 0"},
+     "x.yaml:1: mesh.extent: given '.inf'; allowed: a number >= 1e-50 and <= 1e+50"},
     {"HugeExtent", "mesh: {extent: 1e999}",
-     "x.yaml:1: mesh.extent: given '1e999'; allowed: a finite number > 0"},
+     "x.yaml:1: mesh.extent: given '1e999'; allowed: a number >= 1e-50 and <= 1e+50"},
+    {"ExtentWhosePowersOverflow", "mesh: {extent: 1e51}",
+     "x.yaml:1: mesh.extent: given '1e51'; allowed: a number >= 1e-50 and <= 1e+50"},
+    {"ExtentWhosePowersUnderflow", "mesh: {extent: [1, 1, 1e-51]}",
+     "x.yaml:1: mesh.extent: given '1e-51'; allowed: a number >= 1e-50 and <= 1e+50"},
     {"NotANumber", "mesh: {extent: nan}",
-     "x.yaml:1: mesh.extent: given 'nan'; allowed: a finite number > 0"},
+     "x.yaml:1: mesh.extent: given 'nan'; allowed: a number >= 1e-50 and <= 1e+50"},
     {"InfinityByName", "memory: {limit_gib: inf}",
      "x.yaml:1: memory.limit_gib: given 'inf'; allowed: a finite number >= 0"},
     {"NoEpsilon", "mesh: {epsilon: 0}",
