@@ -86,17 +86,38 @@ class Failures(harness.CliTest):
         return self.assert_failed(run, reason)
 
     def test_no_convergence(self):
-        report = self.failed("not converged", ranks=2, solver__tolerance="1e-14",
-                             solver__iterations="3")
+        report = self.failed("not converged.*raise solver.iterations or solver.tolerance$",
+                             ranks=2, solver__tolerance="1e-14", solver__iterations="3")
         self.assertEqual(report["solve"]["iterations"], 3)
         self.assertEqual(len(report["solve"]["history"]), 4)
         self.assertIs(report["solve"]["converged"], False)
         self.assertGreater(report["solve"]["relative_residual"], 1e-14)
 
+    def test_no_convergence_without_preconditioner(self):
+        self.failed("not converged.*solver.preconditioner jacobi$", solver__iterations="3",
+                    solver__preconditioner="none")
+
+    def test_tolerance_below_rounding(self):
+        report = self.failed("double precision.*solver.tolerance", solver__tolerance="1e-18",
+                             solver__iterations="1000")
+        self.assertIs(report["solve"]["converged"], True)
+        self.assertLessEqual(report["solve"]["relative_residual"], 1e-18)
+        self.assertGreater(report["solve"]["relative_true_residual"], 1e-17)
+
     def test_error_above_its_bound(self):
-        report = self.failed("error", verification__error_bound="1e-9")
+        report = self.failed(": raise solver.order or mesh.elements, or verification.error_bound$",
+                             verification__error_bound="1e-9")
         self.assertIs(report["solve"]["converged"], True)
         self.assertGreater(report["solve"]["error"], 1e-9)
+
+    def test_error_of_the_iteration(self):
+        for key, advice, changes in [
+                ("iterations", ": raise solver.iterations, solver.order or mesh.elements", {
+                    "solver__tolerance": "0", "solver__iterations": "5"}),
+                ("tolerance", ": lower solver.tolerance, or raise solver.order", {
+                    "solver__tolerance": "0.1"})]:
+            with self.subTest(key):
+                self.failed(advice, verification__error_bound="1e-9", **changes)
 
     def test_infinite_right_hand_side(self):
         # A bound that any wrong solution meets: not finite must do to fail.
