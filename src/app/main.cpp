@@ -34,13 +34,14 @@ constexpr const char* exit_codes =
     "written\n"
     "  2  the input or the command line cannot be used\n"
     "  3  too little memory, as a rule found before allocating\n"
-    "  4  MPI, Kokkos or the program itself failed\n"
+    "  4  MPI, Kokkos or the program itself failed, or its output cannot be written\n"
     "  130, 143  ended by SIGINT, SIGTERM\n";
 
 void print_strategies() {
-  fmt::print("Exchange strategies, from the simplest to the least simple:\n");
+  std::string text = "Exchange strategies, from the simplest to the least simple:\n";
   for (const Strategy& strategy : all_strategies())
-    fmt::print("  {:<24} {}\n", strategy.name, strategy.description);
+    text += fmt::format("  {:<24} {}\n", strategy.name, strategy.description);
+  std::fputs(text.c_str(), stdout);
 }
 
 /// Throws what CLI11 throws; the caller prints it on rank 0.
@@ -102,6 +103,13 @@ void end_on_signal(int signal) {
   _exit(128 + signal);
 }
 
+/// Throws OutputError, alike on every rank, if not all that rank 0 printed could be written.
+void require_printed(const Communicator& comm) {
+  const bool printed = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (!comm.all(printed || !comm.is_root()))
+    throw OutputError("cannot write all of the output to stdout; is the disk full?");
+}
+
 /// Runs and turns what goes wrong into an exit code. Errors that every rank raises alike are
 /// printed once; others name their rank and end the job, as the other ranks may wait for this one
 /// for ever.
@@ -113,10 +121,12 @@ int guarded_run(const Communicator& comm, int argc, char** argv) {
     return static_cast<int>(code);
   };
   try {
-    return run_command(comm, argc, argv);
+    const int code = run_command(comm, argc, argv);
+    require_printed(comm);
+    return code;
+  } catch (const InternalError& error) {
+    return abort(error.exit_code(), error.what());
   } catch (const Error& error) {
-    const bool on_every_rank = error.exit_code() != ExitCode::internal;
-    if (!on_every_rank) return abort(error.exit_code(), error.what());
     if (comm.is_root()) fmt::print(stderr, "nekbone-k: {}\n", error.what());
     return static_cast<int>(error.exit_code());
   } catch (const std::bad_alloc& error) {

@@ -21,23 +21,29 @@ namespace {
 void print(const Communicator& comm, Progress& progress, const std::string& text) {
   if (!comm.is_root()) return;
   progress.clear();
-  fmt::print("{}", text);
+  std::fputs(text.c_str(), stdout);  // unlike fmt, goes on where it cannot; main looks in the end
   std::fflush(stdout);
 }
 
-/// Opens the JSON report on rank 0; if that fails, fails alike on every rank.
-std::unique_ptr<ReportFile> open_report(const Communicator& comm, const std::string& path) {
-  std::unique_ptr<ReportFile> file;
+/// Does `action` on rank 0; a Failure that it throws is thrown alike on every rank.
+template <class Failure, class Action>
+void on_root(const Communicator& comm, const Action& action) {
   std::string complaint;
   if (comm.is_root()) {
     try {
-      file = std::make_unique<ReportFile>(path);
-    } catch (const InputError& error) {
+      action();
+    } catch (const Failure& error) {
       complaint = error.what();
     }
   }
   complaint = comm.broadcast(complaint);
-  if (!complaint.empty()) throw InputError(complaint);
+  if (!complaint.empty()) throw Failure(complaint);
+}
+
+/// The JSON report on rank 0, nothing on the others. Throws InputError if it cannot be written.
+std::unique_ptr<ReportFile> open_report(const Communicator& comm, const Case& input) {
+  std::unique_ptr<ReportFile> file;
+  on_root<InputError>(comm, [&] { file = std::make_unique<ReportFile>(input.report_json); });
   return file;
 }
 
@@ -91,7 +97,7 @@ bool run(const Communicator& comm, const Case& input) {
   tuned.orders = orders_to_tune(input);
   const MemoryBudget budget = estimate_memory(comm, tuned, layout);
   require_memory(tuned, budget, layout, comm.size());
-  const auto file = open_report(comm, input.report_json);
+  const auto file = open_report(comm, input);
   progress.stage("checking the mesh");
   require_no_inverted_elements(comm, tuned);
 
@@ -113,8 +119,8 @@ bool run(const Communicator& comm, const Case& input) {
   }
   record.passed = passed(record);
   record.total_seconds = comm.max(wall_seconds() - begin);
-  if (file) file->write(to_json(record));
   print(comm, progress, closing_text(record));
+  on_root<OutputError>(comm, [&] { file->write(to_json(record)); });
   return record.passed;
 }
 
@@ -125,7 +131,7 @@ void dry_run(const Communicator& comm, const Case& input) {
   tuned.orders = orders_to_tune(input);
   const MemoryBudget budget = estimate_memory(comm, tuned, layout);
 
-  static_cast<void>(open_report(comm, input.report_json));
+  static_cast<void>(open_report(comm, input));
   // On a machine that is too small for the case, looking at all elements could take hours.
   if (budget.needed() <= budget.available) require_no_inverted_elements(comm, tuned);
 

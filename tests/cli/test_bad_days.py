@@ -130,15 +130,17 @@ class Failures(harness.CliTest):
                 self.assertIsNone(report["solve"]["rhs_norm"])
 
 
-class ReportNotWritten(harness.CliTest):
-    """The report cannot be written although it could be when the run began."""
+class OutputNotWritten(harness.CliTest):
+    """The report cannot be written although it could be when the run began, or stdout cannot."""
 
     def not_written(self, run):
-        """Said once by the rank that writes it; the other ranks end too."""
+        """Said once, after the result; every rank ends of itself."""
         self.assertEqual(run.code, 4, str(run))
+        self.assert_no_traces(run)
         self.assertEqual(len(re.findall("cannot write the report", run.err)), 1, str(run))
         self.assert_readable(run)
         self.assertIn("-- CG at order 5", run.out, f"the run itself went well{run}")
+        self.assertIn("-- Result", run.out, str(run))
 
     def test_full_disk(self):
         run = self.run_program(2, "smoke.yaml", *small(report__json="/dev/full"))
@@ -161,6 +163,18 @@ class ReportNotWritten(harness.CliTest):
         self.not_written(run)
         self.assertIn("sub/report.json", run.err, str(run))
         self.assert_files(run)
+
+
+    def test_stdout(self):
+        for arguments, names in [(["--help"], []), (["--list-strategies"], []),
+                                 (["smoke.yaml", "--dry-run"], []),
+                                 (["smoke.yaml", *small()], ["report.json"])]:
+            with self.subTest(arguments[-1]), open("/dev/full", "wb") as full:
+                run = self.run_command(self.command(0, *arguments), self.new_folder(), stdout=full)
+                self.assertEqual(run.code, 4, str(run))
+                self.assert_no_traces(run)
+                self.assertIn("stdout", run.messages()[-1], str(run))
+                self.assert_files(run, *names)
 
 
 class Signals(harness.CliTest):
