@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Runs that go wrong: too little memory, no convergence, NaN, a full disk, and signals."""
 
+import itertools
 import os
 import re
 import signal
@@ -8,7 +9,7 @@ import signal
 import harness
 from harness import small
 
-GIB = 1024 ** 3
+UNITS = {"MiB": 1024 ** 2, "GiB": 1024 ** 3, "TiB": 1024 ** 4}
 END_S = 10  # in which every rank must be gone after a signal
 
 # A solve of minutes: about 10^6 points, and iterations that never end the run.
@@ -33,19 +34,37 @@ class TooLittleMemory(harness.CliTest):
         return run
 
     def estimate(self, run):
-        """The GiB that the message says are needed."""
-        needs = re.search(r"needs about ([0-9.]+) GiB", run.err)
-        has = re.search(r"([0-9.]+) GiB can be had", run.err)
+        """The bytes that the message says are needed."""
+        number = r"([0-9.e+]+) ([MGT]iB)"
+        needs = re.search(rf"needs about {number} a node", run.err)
+        has = re.search(rf"{number} can be had", run.err)
         self.assertTrue(needs and has, f"no estimate or nothing available{run}")
-        self.assertGreater(float(needs[1]), float(has[1]), str(run))
-        return float(needs[1])
+        needed, available = (float(text[1]) * UNITS[text[2]] for text in (needs, has))
+        self.assertGreater(needed, available, str(run))
+        return needed
 
     def test_a_limit(self):
-        for ranks in (0, 3):
-            with self.subTest(ranks=ranks):
-                run = self.refused(ranks, memory__limit_gib="0.01")
-                self.assertIn("memory.limit_gib", run.err, str(run))
+        for ranks, limit in itertools.product((0, 3), ("0.01", "0.05")):
+            with self.subTest(ranks=ranks, limit=limit):
+                changes = {"solver__order": "7", "mesh__elements": "[6,6,6]"}
+                run = self.refused(ranks, memory__limit_gib=limit, **changes)
+                self.assertIn("can be had (memory.limit_gib)", run.err, str(run))
                 self.estimate(run)
+                advice = re.search(r"raise memory\.limit_gib to ([0-9.]+)$", run.messages()[0])
+                self.assertTrue(advice, f"nothing that would fit{run}")
+                again = self.run_program(ranks, "smoke.yaml", "--dry-run",
+                                         *small(memory__limit_gib=advice[1], **changes))
+                self.assertEqual(again.code, 0, f"what was said to fit does not{run}{again}")
+
+    def test_a_limit_above_what_the_machine_has(self):
+        run = self.refused(0, mesh__elements="[8000,8000,8000]", memory__limit_gib="1e8",
+                           solver__order="1", orders="[1]")
+        self.assertNotIn("memory.limit_gib", run.err, str(run))
+
+    def test_one_rank_cannot_be_fewer(self):
+        run = self.refused(0, mesh__elements="1", solver__order="31", memory__limit_gib="0.1")
+        self.assertNotIn("fewer ranks", run.err, str(run))
+        self.assertIn("lower orders", run.err, str(run))
 
     def test_what_would_fit_fits(self):
         changes = {"memory__limit_gib": "0.5", "solver__order": "7"}
@@ -70,10 +89,10 @@ class TooLittleMemory(harness.CliTest):
                                 ("[8000,8000,8000]", 8000 ** 3)]:
             with self.subTest(elements):
                 run = self.refused(0, mesh__elements=elements, solver__order="3", orders="[1]")
-                factors = total * 4 ** 3 * 6 * 8 / GIB
+                factors = total * 4 ** 3 * 6 * 8
                 needed = self.estimate(run)
                 self.assertTrue(factors < needed < 10 * factors,
-                                f"needs {needed} GiB of which {factors} for factors alone{run}")
+                                f"needs {needed} B of which {factors} for factors alone{run}")
                 self.assertNotRegex(run.err, r"-[0-9]+ nodes", str(run))
 
 
