@@ -87,7 +87,10 @@ int run_command(const Communicator& comm, int argc, char** argv) {
   }
 
   Case input = read_case(comm, line.input, line.overrides);
-  if (!line.report.empty()) input.report_json = line.report;
+  if (!line.report.empty()) {
+    input.report_json = line.report;
+    input.report_place = "--report";
+  }
   if (line.dry_run) {
     dry_run(comm, input);
     return static_cast<int>(ExitCode::pass);

@@ -43,7 +43,13 @@ void on_root(const Communicator& comm, const Action& action) {
 /// The JSON report on rank 0, nothing on the others. Throws InputError if it cannot be written.
 std::unique_ptr<ReportFile> open_report(const Communicator& comm, const Case& input) {
   std::unique_ptr<ReportFile> file;
-  on_root<InputError>(comm, [&] { file = std::make_unique<ReportFile>(input.report_json); });
+  on_root<InputError>(comm, [&] {
+    try {
+      file = std::make_unique<ReportFile>(input.report_json);
+    } catch (const InputError& error) {
+      throw InputError(input.report_place + ": " + error.what());
+    }
+  });
   return file;
 }
 

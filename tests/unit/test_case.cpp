@@ -108,6 +108,17 @@ TEST(CaseKeys, OneValueHoldsForAllDirections) {
   EXPECT_EQ(run.problem, ProblemKind::nekbone);
 }
 
+TEST(CaseKeys, OneValueIsAListOfOne) {
+  EXPECT_THAT(parse("orders: 5").orders, ElementsAre(5));
+  EXPECT_THAT(parse("gather_scatter: {strategies: host-pairwise}").strategies,
+              ElementsAre("host-pairwise"));
+  EXPECT_THAT(parse("{}", {"gather_scatter.strategies=all"}).strategies, testing::SizeIs(8));
+}
+
+TEST(CaseKeys, TabsMayStandBetweenWords) {
+  EXPECT_THAT(parse("orders:\t[2,\n\t3]\t# two\n").orders, ElementsAre(2, 3));
+}
+
 TEST(CaseKeys, KershawTakesAnyEpsilonUpToOneInAClosedBox) {
   const Case run =
       parse("mesh: {periodic: false, deformation: kershaw, epsilon: 1}\nproblem: manufactured");
@@ -158,6 +169,8 @@ TEST(CaseKeys, ThoseThatOnlyARunFindsWrongAreRememberedWithTheirPlace) {
   EXPECT_EQ(parse("mesh:\n  deformation: sine\n").deformation_place, "x.yaml:2: mesh.deformation");
   EXPECT_EQ(parse("{}", {"mesh.deformation=sine"}).deformation_place,
             "--set mesh.deformation=sine: mesh.deformation");
+  EXPECT_EQ(parse("orders: [1]\nreport: {json: a.json}").report_place, "x.yaml:2: report.json");
+  EXPECT_EQ(parse("{}").report_place, "x.yaml: report.json");
 }
 
 TEST(CaseNames, AreThoseOfTheInput) {
