@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "app/format.hpp"
 #include "app/machine_record.hpp"
 #include "app/memory.hpp"
 #include "app/order_run.hpp"
@@ -12,6 +13,8 @@
 #include "app/report.hpp"
 #include "core/errors.hpp"
 #include "core/machine.hpp"
+#include "gs/strategy_table.hpp"
+#include "operators/axhelm.hpp"
 #include "operators/geometric_factors.hpp"
 
 namespace nekbone_k {
@@ -93,6 +96,36 @@ bool passed(const RunRecord& record) {
          std::all_of(record.orders.begin(), record.orders.end(), all_right);
 }
 
+/// What a dry run says of one order. Collective.
+std::string would_tune_text(const Communicator& comm, const Case& input, int order,
+                            double available, const NodeLayout& layout) {
+  const BoxMesh mesh(input.mesh, order, comm.size(), comm.rank());
+  const Spread elements = comm.spread(static_cast<double>(mesh.box().volume()));
+  const TuningMemory memory = tuning_memory(mesh);
+  const double plain = comm.max(memory.without_operator * layout.node_ranks);
+  const double full = comm.max(memory.with_operator * layout.node_ranks);
+  const bool fits = full <= available;
+  const auto overlapped =
+      std::count_if(input.strategies.begin(), input.strategies.end(),
+                    [](const std::string& name) { return find_strategy(name)->overlapped; });
+
+  std::string text = fmt::format("\nWould tune order {}: {} DOFs, ", order, mesh.total_dofs());
+  if (elements.min < elements.max) text += fmt::format("{:.0f} to ", elements.min);
+  text += fmt::format("{:.0f} element{} a rank\n  {} strateg{}", elements.max,
+                      elements.max == 1 ? "" : "s", input.strategies.size(),
+                      input.strategies.size() == 1 ? "y" : "ies");
+  if (overlapped > 0)
+    text += fmt::format(", {} of them overlapped with {}", overlapped,
+                        fits ? "Ax" : "the on-rank gather-scatter");
+  text += fmt::format("; {} a node\n", bytes_text(fits ? full : plain));
+  if (!is_compiled_order(order))
+    text += fmt::format(
+        "  order {} is not compiled: a slower kernel with a run-time order (CMake: "
+        "NEKBONE_K_ORDERS)\n",
+        order);
+  return text;
+}
+
 }  // namespace
 
 bool run(const Communicator& comm, const Case& input) {
@@ -131,7 +164,6 @@ bool run(const Communicator& comm, const Case& input) {
 }
 
 void dry_run(const Communicator& comm, const Case& input) {
-  constexpr double gib = 1024.0 * 1024.0 * 1024.0;
   const NodeLayout layout = find_node_layout(comm);
   Case tuned = input;
   tuned.orders = orders_to_tune(input);
@@ -146,26 +178,14 @@ void dry_run(const Communicator& comm, const Case& input) {
   record.input = input;
   record.machine = make_machine_record(comm);
   print(comm, progress, header_text(record));
-  for (const int order : tuned.orders) {
-    const BoxMesh mesh(input.mesh, order, comm.size(), comm.rank());
-    const Spread elements = comm.spread(static_cast<double>(mesh.box().volume()));
-    const TuningMemory memory = tuning_memory(mesh);
-    const double plain = comm.max(memory.without_operator * layout.node_ranks);
-    const double full = comm.max(memory.with_operator * layout.node_ranks);
-    const bool fits = full <= budget.available;
-    print(comm, progress,
-          fmt::format("\nWould tune order {}: {} DOFs, {:.0f} to {:.0f} elements a rank\n"
-                      "  {} strategies, overlapped ones under {}; {:.1f} GiB a node\n",
-                      order, mesh.total_dofs(), elements.min, elements.max, input.strategies.size(),
-                      fits ? "the real Ax" : "the on-rank gather-scatter",
-                      (fits ? full : plain) / gib));
-  }
+  for (const int order : tuned.orders)
+    print(comm, progress, would_tune_text(comm, input, order, budget.available, layout));
   print(comm, progress,
         fmt::format("\nWould solve {} at order {} by CG, {} iterations{}\n"
-                    "  {:.1f} GiB a node, of {:.1f} GiB that can be had\n",
+                    "  {} a node, of {} that can be had\n",
                     name(input.problem), input.solver_order, input.iterations,
-                    input.tolerance > 0 ? " at most" : "", budget.solve / gib,
-                    budget.available / gib));
+                    input.tolerance > 0 ? " at most" : "", bytes_text(budget.solve),
+                    bytes_text(budget.available)));
   require_memory(tuned, budget, layout, comm.size());
 }
 
