@@ -20,6 +20,8 @@ namespace {
 constexpr int max_int = std::numeric_limits<int>::max();
 constexpr std::int64_t max_elements = std::int64_t{1} << 40;
 constexpr std::size_t max_file_bytes = 1 << 20;
+/// Bounds of an extent: the powers of it in factors and norms stay finite and not zero.
+constexpr double min_extent = 1e-50, max_extent = 1e50;
 
 // ---- Sections: each reads its keys and checks each value for itself ----------------------------
 
@@ -31,7 +33,7 @@ Numbers epsilon_rule(Deformation deformation) {
 
 void read_mesh(YamlReader& keys, MeshSpec& mesh) {
   keys.read("elements", mesh.elements, Integers{1, max_int});
-  keys.read("extent", mesh.extent, Numbers{.above = 0});
+  keys.read("extent", mesh.extent, Numbers{.at_least = min_extent, .at_most = max_extent});
   keys.read("periodic", mesh.periodic, Booleans{});
   keys.read_choice("deformation", mesh.deformation,
                    {Deformation::none, Deformation::sine, Deformation::kershaw});
@@ -91,14 +93,23 @@ void check_element_count(const YamlReader& mesh_keys, const MeshSpec& mesh, int 
                                ex, ey, ez, ranks, total, total == 1 ? "" : "s"));
 }
 
+/// Throws about the later of two keys that do not fit, else the first: the other one may be a
+/// default, or in the file and right but for a --set.
+[[noreturn]] void fail_together(const YamlReader& keys, const std::string& key,
+                                const YamlReader& other_keys, const std::string& other_key,
+                                const std::string& message) {
+  if (other_keys.origin(other_key) > keys.origin(key)) other_keys.fail(other_key, message);
+  keys.fail(key, message);
+}
+
 void check_periodicity(const YamlReader& keys, const YamlReader& mesh_keys, const Case& run) {
   const MeshSpec& mesh = run.mesh;
   const std::string periodic = fmt::format("[{}]", fmt::join(mesh.periodic, ", "));
   const bool any = mesh.periodic[0] || mesh.periodic[1] || mesh.periodic[2];
   if (mesh.deformation == Deformation::kershaw && any)
-    mesh_keys.fail("deformation", "given kershaw with mesh.periodic " + periodic +
-                                      "; allowed: kershaw with periodic [false, false, false], or "
-                                      "none or sine");
+    fail_together(mesh_keys, "deformation", mesh_keys, "periodic",
+                  "given kershaw with mesh.periodic " + periodic +
+                      "; allowed: kershaw with periodic [false, false, false], or none or sine");
 
   const bool wants_all = run.problem == ProblemKind::taylor_green;
   if (wants_all == mesh.fully_periodic()) return;
@@ -108,9 +119,7 @@ void check_periodicity(const YamlReader& keys, const YamlReader& mesh_keys, cons
                   "nekbone"
                 : std::string(name(run.problem)) +
                       " with at least one direction of periodic false, or taylor-green");
-  if (!keys.is_given("problem") && mesh_keys.is_given("periodic"))
-    mesh_keys.fail("periodic", message);
-  keys.fail("problem", message);
+  fail_together(keys, "problem", mesh_keys, "periodic", message);
 }
 
 // ---- The file -----------------------------------------------------------------------------------
@@ -164,6 +173,7 @@ Case parse_case(const std::string& text, const std::string& source,
   YamlReader keys(root);
   YamlReader& mesh_keys = keys.section("mesh");
   read_mesh(mesh_keys, run.mesh);
+  run.deformation_place = mesh_keys.place("deformation");
   read_orders(keys, run.orders);
   YamlReader& operator_keys = keys.section("operator");
   operator_keys.read("lambda", run.lambda, Numbers{.at_least = 0});
@@ -173,7 +183,9 @@ Case parse_case(const std::string& text, const std::string& source,
   read_solver(keys.section("solver"), run);
   read_gather_scatter(keys.section("gather_scatter"), run);
   keys.section("verification").read("error_bound", run.error_bound, Numbers{.above = 0});
-  keys.section("report").read("json", run.report_json, FileNames{});
+  YamlReader& report_keys = keys.section("report");
+  report_keys.read("json", run.report_json, FileNames{});
+  run.report_place = report_keys.place("json");
   keys.section("memory").read("limit_gib", run.memory_limit_gib, Numbers{.at_least = 0});
 
   // Before keys are compared: a misspelt key leaves its default, which may be what does not fit.

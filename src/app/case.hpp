@@ -40,6 +40,9 @@ struct Case {
 
   std::string report_json = "nekbone-k.json";
   double memory_limit_gib = 0;  ///< a node; 0: what the machine has
+
+  /// Where keys stand that only a run finds wrong, for its messages: "x.yaml:3: mesh.deformation".
+  std::string deformation_place, report_place;
 };
 
 inline constexpr int max_order = 31;

@@ -7,11 +7,13 @@
 
 #include <CLI/CLI.hpp>
 #include <Kokkos_Core.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 
 #include "app/case.hpp"
 #include "app/run.hpp"
+#include "app/yaml_reader.hpp"
 #include "core/commit.hpp"
 #include "core/config.hpp"
 #include "core/errors.hpp"
@@ -23,7 +25,7 @@ using namespace nekbone_k;
 struct CommandLine {
   std::string input;
   std::vector<std::string> overrides;
-  std::string report;
+  std::vector<std::string> reports;  // one at most
   bool dry_run = false, list_strategies = false;
 };
 
@@ -34,37 +36,81 @@ constexpr const char* exit_codes =
     "written\n"
     "  2  the input or the command line cannot be used\n"
     "  3  too little memory, as a rule found before allocating\n"
-    "  4  MPI, Kokkos or the program itself failed\n"
+    "  4  MPI, Kokkos or the program itself failed, or its output cannot be written\n"
     "  130, 143  ended by SIGINT, SIGTERM\n";
 
 void print_strategies() {
-  fmt::print("Exchange strategies, from the simplest to the least simple:\n");
+  std::string text = "Exchange strategies, from the simplest to the least simple:\n";
   for (const Strategy& strategy : all_strategies())
-    fmt::print("  {:<24} {}\n", strategy.name, strategy.description);
+    text += fmt::format("  {:<24} {}\n", strategy.name, strategy.description);
+  std::fputs(text.c_str(), stdout);
 }
 
-/// Throws what CLI11 throws; the caller prints it on rank 0.
+/// Throws InputError about what the parser left over: an unknown option or a second input file.
+void require_nothing_left(const CLI::App& app, const CommandLine& line) {
+  std::vector<std::string> options;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames()) options.push_back(name);
+  for (const std::string& extra : app.remaining()) {
+    if (extra == "--") continue;
+    if (!extra.starts_with("-"))
+      throw InputError(
+          fmt::format("only one input file can be given: '{}' and also '{}' (see --help)",
+                      printable(line.input), printable(extra)));
+    const std::string name = extra.substr(0, extra.find('='));
+    const std::size_t dashes = std::min(name.find_first_not_of('-'), name.size());
+    const auto meant = nearest_word(name.substr(dashes), options);
+    throw InputError(fmt::format("unknown option '{}'{} (see --help)", printable(name),
+                                 meant ? fmt::format("; did you mean --{}?", *meant) : ""));
+  }
+}
+
+void require_one_report(const std::vector<std::string>& reports) {
+  if (reports.size() > 1)
+    throw InputError(fmt::format("--report: given twice, '{}' and '{}'; give it once",
+                                 printable(reports[0]), printable(reports[1])));
+  if (!reports.empty() && reports[0].empty())
+    throw InputError(
+        "--report: the name of the file is empty; give one, such as --report run.json");
+  if (!reports.empty() && reports[0].starts_with("--"))
+    throw InputError(
+        fmt::format("--report: given the option '{}' for a file; give a file name, "
+                    "such as --report run.json",
+                    printable(reports[0])));
+}
+
+/// Throws InputError or what CLI11 throws; the caller prints it on rank 0.
 void parse(CLI::App& app, CommandLine& line, int argc, char** argv) {
   app.add_option("input", line.input, "Input file (YAML); see inputs/ and docs/input.md");
   // One text a time, so that a value such as mesh.elements=[8,8,8] is not taken apart.
-  app.add_option_function<std::vector<std::string>>(
-         "--set", [&](const std::vector<std::string>& texts) { line.overrides = texts; },
-         "Override a key of the input: --set solver.order=5 (may be repeated)")
-      ->type_name("KEY.PATH=VALUE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->allow_extra_args(false);
-  CLI::Option* report = app.add_option("--report", line.report, "Write the JSON report to FILE");
-  report->type_name("FILE");
+  const auto add_texts = [&](const char* name, const char* type, std::vector<std::string>& texts,
+                             const char* help) {
+    app.add_option_function<std::vector<std::string>>(
+           name, [&](const std::vector<std::string>& given) { texts = given; }, help)
+        ->type_name(type)
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->allow_extra_args(false);
+  };
+  add_texts("--set", "KEY.PATH=VALUE", line.overrides,
+            "Override a key of the input: --set solver.order=5 (may be repeated)");
+  add_texts("--report", "FILE", line.reports, "Write the JSON report to FILE");
   app.add_flag("--dry-run", line.dry_run, "Check the input and say what would be done");
   app.add_flag("--list-strategies", line.list_strategies, "List the exchange strategies");
   app.set_version_flag("--version",
                        fmt::format("nekbone-k {} ({})", version_string, commit_string));
   app.footer(exit_codes);
-  app.parse(argc, argv);
-  if (report->count() > 0 && line.report.empty())
+  app.allow_extras();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ArgumentMismatch&) {  // --set or --report, and then nothing
     throw InputError(
-        "--report: the name of the file is empty; give one, such as --report run.json");
+        fmt::format("{}: given no value; write --set key.path=value or --report FILE "
+                    "(see --help)",
+                    argv[argc - 1]));
+  }
+  require_nothing_left(app, line);
+  require_one_report(line.reports);
   if (line.input.empty() && !line.list_strategies)
     throw InputError("no input file given; try: nekbone-k inputs/smoke.yaml, or --help");
 }
@@ -86,7 +132,10 @@ int run_command(const Communicator& comm, int argc, char** argv) {
   }
 
   Case input = read_case(comm, line.input, line.overrides);
-  if (!line.report.empty()) input.report_json = line.report;
+  if (!line.reports.empty()) {
+    input.report_json = line.reports[0];
+    input.report_place = "--report";
+  }
   if (line.dry_run) {
     dry_run(comm, input);
     return static_cast<int>(ExitCode::pass);
@@ -102,6 +151,13 @@ void end_on_signal(int signal) {
   _exit(128 + signal);
 }
 
+/// Throws OutputError, alike on every rank, if not all that rank 0 printed could be written.
+void require_printed(const Communicator& comm) {
+  const bool printed = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (!comm.all(printed || !comm.is_root()))
+    throw OutputError("cannot write all of the output to stdout; is the disk full?");
+}
+
 /// Runs and turns what goes wrong into an exit code. Errors that every rank raises alike are
 /// printed once; others name their rank and end the job, as the other ranks may wait for this one
 /// for ever.
@@ -113,10 +169,12 @@ int guarded_run(const Communicator& comm, int argc, char** argv) {
     return static_cast<int>(code);
   };
   try {
-    return run_command(comm, argc, argv);
+    const int code = run_command(comm, argc, argv);
+    require_printed(comm);
+    return code;
+  } catch (const InternalError& error) {
+    return abort(error.exit_code(), error.what());
   } catch (const Error& error) {
-    const bool on_every_rank = error.exit_code() != ExitCode::internal;
-    if (!on_every_rank) return abort(error.exit_code(), error.what());
     if (comm.is_root()) fmt::print(stderr, "nekbone-k: {}\n", error.what());
     return static_cast<int>(error.exit_code());
   } catch (const std::bad_alloc& error) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/format.hpp"
 #include "core/errors.hpp"
 #include "operators/assembled_space.hpp"
 #include "operators/geometric_factors.hpp"
@@ -36,10 +37,12 @@ double first_rank_memory(const Case& input, int ranks) {
   return bytes;
 }
 
-/// What to change so that the case fits.
-std::string advice(const Case& input, double available, const NodeLayout& layout, int ranks) {
+/// What to change in the case, or in the number of ranks, so that it fits.
+std::string smaller_case(const Case& input, double available, const NodeLayout& layout, int ranks) {
+  const std::string fewer_ranks = layout.node_ranks > 1 ? "use fewer ranks a node" : "";
   if (layout.node_ranks * rank_overhead >= available)
-    return "use fewer ranks a node, each takes 100 MB for itself";
+    return (fewer_ranks.empty() ? "free some memory" : fewer_ranks) +
+           ": each rank takes 100 MB for itself";
   Case smaller = input;
   // A little less than what can be had: other ranks may have an element more.
   for (double scale = 1; layout.node_ranks * first_rank_memory(smaller, ranks) > 0.97 * available;
@@ -47,11 +50,23 @@ std::string advice(const Case& input, double available, const NodeLayout& layout
     for (int d = 0; d < 3; ++d)
       smaller.mesh.elements[d] = std::max(1, static_cast<int>(input.mesh.elements[d] * scale));
     if (smaller.mesh.total_elements() < ranks || smaller.mesh.total_elements() == 1)
-      return "use fewer ranks a node, or lower orders";
+      return fewer_ranks.empty() ? "use lower orders" : fewer_ranks + ", or lower orders";
   }
   const auto& e = smaller.mesh.elements;
   return fmt::format("use mesh.elements [{}, {}, {}] or fewer, more nodes, or lower orders", e[0],
                      e[1], e[2]);
+}
+
+/// The same, or the limit where that alone is in the way.
+std::string advice(const Case& input, const MemoryBudget& budget, const NodeLayout& layout,
+                   int ranks) {
+  const std::string smaller = smaller_case(input, budget.available, layout, ranks);
+  if (budget.available == budget.machine || budget.needed() > budget.machine) return smaller;
+  // A per cent more than needed, so that rounding does not make it less.
+  const std::string raise =
+      fmt::format("raise memory.limit_gib to {}", significant(1.01 * budget.needed() / gib, 3));
+  const bool no_case_fits = layout.node_ranks * rank_overhead >= budget.available;
+  return no_case_fits ? raise : raise + ", or " + smaller;
 }
 
 }  // namespace
@@ -79,7 +94,8 @@ MemoryBudget estimate_memory(const Communicator& comm, const Case& input,
                              const NodeLayout& layout) {
   MemoryBudget budget;
   // A tenth is left to the system and to the file cache.
-  budget.available = 0.9 * comm.min(available_memory());
+  budget.machine = 0.9 * comm.min(available_memory());
+  budget.available = budget.machine;
   if (input.memory_limit_gib > 0)
     budget.available = std::min(budget.available, input.memory_limit_gib * gib);
 
@@ -104,11 +120,10 @@ void require_memory(const Case& input, const MemoryBudget& budget, const NodeLay
                                ? fmt::format("the CG run at order {}", input.solver_order)
                                : fmt::format("tuning order {}", budget.tuning_order);
   throw MemoryError(fmt::format(
-      "{}: {} needs about {:.2f} GiB a node ({} rank{} on it), but {:.2f} GiB can be had{}; {}",
-      input.input, what, budget.needed() / gib, layout.node_ranks,
-      layout.node_ranks == 1 ? "" : "s", budget.available / gib,
-      input.memory_limit_gib > 0 ? " (memory.limit_gib)" : "",
-      advice(input, budget.available, layout, ranks)));
+      "{}: {} needs about {} a node ({} rank{} on it), but {} can be had{}; {}", input.input, what,
+      bytes_text(budget.needed()), layout.node_ranks, layout.node_ranks == 1 ? "" : "s",
+      bytes_text(budget.available), budget.available < budget.machine ? " (memory.limit_gib)" : "",
+      advice(input, budget, layout, ranks)));
 }
 
 }  // namespace nekbone_k

@@ -11,7 +11,8 @@ namespace nekbone_k {
 
 /// Memory of one node, in bytes.
 struct MemoryBudget {
-  double available = 0;  ///< what the run may take
+  double available = 0;  ///< what the run may take: what the machine has, or memory.limit_gib
+  double machine = 0;    ///< what the machine has
   double solve = 0;      ///< what the CG run needs
   double tuning = 0;     ///< what the largest order needs without geometric factors
   int tuning_order = 0;  ///< that order

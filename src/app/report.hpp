@@ -37,8 +37,8 @@ class ReportFile {
   ReportFile(const ReportFile&) = delete;
   ReportFile& operator=(const ReportFile&) = delete;
 
-  /// Writes the temporary file and renames it to the path. Throws InternalError if that fails, as
-  /// on a full disk.
+  /// Writes the temporary file and renames it to the path. Throws OutputError if that fails, as on
+  /// a full disk.
   void write(const nlohmann::ordered_json& report);
 
  private:

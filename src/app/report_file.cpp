@@ -87,7 +87,8 @@ void ReportFile::write(const nlohmann::ordered_json& report) {
     good = false;
   }
   if (!good)
-    throw InternalError("cannot write the report '" + m_path + "': " + std::strerror(reason));
+    throw OutputError("cannot write the report '" + m_path + "': " + std::strerror(reason) +
+                      "; the printed one is all there is of this run");
   m_written = true;
 }
 

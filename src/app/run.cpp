@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "app/format.hpp"
 #include "app/machine_record.hpp"
 #include "app/memory.hpp"
 #include "app/order_run.hpp"
@@ -12,6 +13,9 @@
 #include "app/report.hpp"
 #include "core/errors.hpp"
 #include "core/machine.hpp"
+#include "gs/strategy_table.hpp"
+#include "operators/axhelm.hpp"
+#include "operators/geometric_factors.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -20,23 +24,35 @@ namespace {
 void print(const Communicator& comm, Progress& progress, const std::string& text) {
   if (!comm.is_root()) return;
   progress.clear();
-  fmt::print("{}", text);
+  std::fputs(text.c_str(), stdout);  // unlike fmt, goes on where it cannot; main looks in the end
   std::fflush(stdout);
 }
 
-/// Opens the JSON report on rank 0; if that fails, fails alike on every rank.
-std::unique_ptr<ReportFile> open_report(const Communicator& comm, const std::string& path) {
-  std::unique_ptr<ReportFile> file;
+/// Does `action` on rank 0; a Failure that it throws is thrown alike on every rank.
+template <class Failure, class Action>
+void on_root(const Communicator& comm, const Action& action) {
   std::string complaint;
   if (comm.is_root()) {
     try {
-      file = std::make_unique<ReportFile>(path);
-    } catch (const InputError& error) {
+      action();
+    } catch (const Failure& error) {
       complaint = error.what();
     }
   }
   complaint = comm.broadcast(complaint);
-  if (!complaint.empty()) throw InputError(complaint);
+  if (!complaint.empty()) throw Failure(complaint);
+}
+
+/// The JSON report on rank 0, nothing on the others. Throws InputError if it cannot be written.
+std::unique_ptr<ReportFile> open_report(const Communicator& comm, const Case& input) {
+  std::unique_ptr<ReportFile> file;
+  on_root<InputError>(comm, [&] {
+    try {
+      file = std::make_unique<ReportFile>(input.report_json);
+    } catch (const InputError& error) {
+      throw InputError(input.report_place + ": " + error.what());
+    }
+  });
   return file;
 }
 
@@ -55,6 +71,22 @@ std::vector<int> orders_to_tune(const Case& input) {
   return orders;
 }
 
+/// Throws InputError, alike on every rank, if the deformation turns an element inside out at one of
+/// the orders. In y and z Kershaw's map has a kink in the middle of the box, and an element that
+/// straddles it folds however many there are; where it lies between elements none does.
+void require_no_inverted_elements(const Communicator& comm, const Case& input) {
+  for (const int order : input.orders) {
+    const BoxMesh mesh(input.mesh, order, comm.size(), comm.rank());
+    if (comm.all(!has_inverted_elements(mesh))) continue;
+    throw InputError(fmt::format(
+        "{}: {} with mesh.epsilon {} turns elements of order {} inside out; allowed: {}",
+        input.deformation_place, name(input.mesh.deformation), input.mesh.epsilon, order,
+        input.mesh.deformation == Deformation::kershaw
+            ? "even numbers of mesh.elements in y and z, or mesh.epsilon above 0.5"
+            : "a smaller mesh.epsilon, more elements, or a higher order in its place"));
+  }
+}
+
 bool passed(const RunRecord& record) {
   const auto all_right = [](const OrderRecord& order) {
     return std::all_of(order.tuning.candidates.begin(), order.tuning.candidates.end(),
@@ -62,6 +94,36 @@ bool passed(const RunRecord& record) {
   };
   return record.solve && record.solve->passed &&
          std::all_of(record.orders.begin(), record.orders.end(), all_right);
+}
+
+/// What a dry run says of one order. Collective.
+std::string would_tune_text(const Communicator& comm, const Case& input, int order,
+                            double available, const NodeLayout& layout) {
+  const BoxMesh mesh(input.mesh, order, comm.size(), comm.rank());
+  const Spread elements = comm.spread(static_cast<double>(mesh.box().volume()));
+  const TuningMemory memory = tuning_memory(mesh);
+  const double plain = comm.max(memory.without_operator * layout.node_ranks);
+  const double full = comm.max(memory.with_operator * layout.node_ranks);
+  const bool fits = full <= available;
+  const auto overlapped =
+      std::count_if(input.strategies.begin(), input.strategies.end(),
+                    [](const std::string& name) { return find_strategy(name)->overlapped; });
+
+  std::string text = fmt::format("\nWould tune order {}: {} DOFs, ", order, mesh.total_dofs());
+  if (elements.min < elements.max) text += fmt::format("{:.0f} to ", elements.min);
+  text += fmt::format("{:.0f} element{} a rank\n  {} strateg{}", elements.max,
+                      elements.max == 1 ? "" : "s", input.strategies.size(),
+                      input.strategies.size() == 1 ? "y" : "ies");
+  if (overlapped > 0)
+    text += fmt::format(", {} of them overlapped with {}", overlapped,
+                        fits ? "Ax" : "the on-rank gather-scatter");
+  text += fmt::format("; {} a node\n", bytes_text(fits ? full : plain));
+  if (!is_compiled_order(order))
+    text += fmt::format(
+        "  order {} is not compiled: a slower kernel with a run-time order (CMake: "
+        "NEKBONE_K_ORDERS)\n",
+        order);
+  return text;
 }
 
 }  // namespace
@@ -74,7 +136,9 @@ bool run(const Communicator& comm, const Case& input) {
   tuned.orders = orders_to_tune(input);
   const MemoryBudget budget = estimate_memory(comm, tuned, layout);
   require_memory(tuned, budget, layout, comm.size());
-  const auto file = open_report(comm, input.report_json);
+  const auto file = open_report(comm, input);
+  progress.stage("checking the mesh");
+  require_no_inverted_elements(comm, tuned);
 
   RunRecord record;
   record.input = input;
@@ -94,45 +158,34 @@ bool run(const Communicator& comm, const Case& input) {
   }
   record.passed = passed(record);
   record.total_seconds = comm.max(wall_seconds() - begin);
-  if (file) file->write(to_json(record));
   print(comm, progress, closing_text(record));
+  on_root<OutputError>(comm, [&] { file->write(to_json(record)); });
   return record.passed;
 }
 
 void dry_run(const Communicator& comm, const Case& input) {
-  constexpr double gib = 1024.0 * 1024.0 * 1024.0;
   const NodeLayout layout = find_node_layout(comm);
   Case tuned = input;
   tuned.orders = orders_to_tune(input);
   const MemoryBudget budget = estimate_memory(comm, tuned, layout);
 
-  static_cast<void>(open_report(comm, input.report_json));
+  static_cast<void>(open_report(comm, input));
+  // On a machine that is too small for the case, looking at all elements could take hours.
+  if (budget.needed() <= budget.available) require_no_inverted_elements(comm, tuned);
 
   Progress progress(comm.is_root());
   RunRecord record;
   record.input = input;
   record.machine = make_machine_record(comm);
   print(comm, progress, header_text(record));
-  for (const int order : tuned.orders) {
-    const BoxMesh mesh(input.mesh, order, comm.size(), comm.rank());
-    const Spread elements = comm.spread(static_cast<double>(mesh.box().volume()));
-    const TuningMemory memory = tuning_memory(mesh);
-    const double plain = comm.max(memory.without_operator * layout.node_ranks);
-    const double full = comm.max(memory.with_operator * layout.node_ranks);
-    const bool fits = full <= budget.available;
-    print(comm, progress,
-          fmt::format("\nWould tune order {}: {} DOFs, {:.0f} to {:.0f} elements a rank\n"
-                      "  {} strategies, overlapped ones under {}; {:.1f} GiB a node\n",
-                      order, mesh.total_dofs(), elements.min, elements.max, input.strategies.size(),
-                      fits ? "the real Ax" : "the on-rank gather-scatter",
-                      (fits ? full : plain) / gib));
-  }
+  for (const int order : tuned.orders)
+    print(comm, progress, would_tune_text(comm, input, order, budget.available, layout));
   print(comm, progress,
         fmt::format("\nWould solve {} at order {} by CG, {} iterations{}\n"
-                    "  {:.1f} GiB a node, of {:.1f} GiB that can be had\n",
+                    "  {} a node, of {} that can be had\n",
                     name(input.problem), input.solver_order, input.iterations,
-                    input.tolerance > 0 ? " at most" : "", budget.solve / gib,
-                    budget.available / gib));
+                    input.tolerance > 0 ? " at most" : "", bytes_text(budget.solve),
+                    bytes_text(budget.available)));
   require_memory(tuned, budget, layout, comm.size());
 }
 

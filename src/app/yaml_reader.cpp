@@ -121,10 +121,19 @@ YamlReader& YamlReader::section(const std::string& key) {
   return m_sections.back();
 }
 
-void YamlReader::fail(const std::string& key, const std::string& message) const {
+YamlReader::Origin YamlReader::origin(const std::string& key) const {
   const YamlValue* given = m_mapping ? m_mapping->find(key) : nullptr;
-  throw InputError(
-      fmt::format("{}: {}: {}", given ? given->where : m_where, path_of(key), message));
+  if (!given) return Origin::nobody;
+  return given->where.starts_with("--set ") ? Origin::command_line : Origin::file;
+}
+
+std::string YamlReader::place(const std::string& key) const {
+  const YamlValue* given = m_mapping ? m_mapping->find(key) : nullptr;
+  return fmt::format("{}: {}", given ? given->where : m_where, path_of(key));
+}
+
+void YamlReader::fail(const std::string& key, const std::string& message) const {
+  throw InputError(fmt::format("{}: {}", place(key), message));
 }
 
 void YamlReader::reject(const std::string& key, const YamlValue& given,
@@ -144,14 +153,28 @@ void YamlReader::reject_unknown_keys(std::span<const std::string> known_paths) c
   if (!m_mapping) return;
   for (const YamlValue& entry : m_mapping->items) {
     if (std::find(m_known.begin(), m_known.end(), entry.key) != m_known.end()) continue;
-    // A key in the wrong section is meant as it stands.
-    auto meant = nearest_word(entry.key, m_known);
-    for (const std::string& path : known_paths)
-      if (path.ends_with("." + entry.key)) meant = path;
-    throw InputError(fmt::format(
-        "{}: {}: unknown key; {}allowed here: {}", entry.where, printable(path_of(entry.key)),
-        meant ? fmt::format("did you mean '{}'? ", *meant) : "", fmt::join(m_known, ", ")));
+    throw InputError(fmt::format("{}: {}: unknown key; {}allowed here: {}", entry.where,
+                                 printable(path_of(entry.key)), hint(entry.key, known_paths),
+                                 fmt::join(m_known, ", ")));
   }
+}
+
+std::string YamlReader::hint(const std::string& unknown,
+                             std::span<const std::string> known_paths) const {
+  const std::string path = path_of(unknown);
+  if (std::find(known_paths.begin(), known_paths.end(), path) != known_paths.end()) {
+    std::string nested, braces;
+    for (const char c : unknown) {
+      nested += c == '.' ? ": {" : std::string(1, c);
+      if (c == '.') braces += '}';
+    }
+    return fmt::format("points join keys for --set only, so write '{}: ...{}'; ", nested, braces);
+  }
+  // A key in the wrong section is meant as it stands.
+  auto meant = nearest_word(unknown, m_known);
+  for (const std::string& known : known_paths)
+    if (known.ends_with("." + unknown)) meant = known;
+  return meant ? fmt::format("did you mean '{}'? ", *meant) : "";
 }
 
 const YamlValue* YamlReader::find(const std::string& key) {

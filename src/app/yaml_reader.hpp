@@ -94,11 +94,15 @@ class YamlReader {
     for (std::size_t d = 0; d < values.size(); ++d) values[d] = accept(key, given->items[d], rule);
   }
 
-  /// A list of at least one value.
+  /// A list of at least one value, or one without brackets.
   template <class Rule>
   void read(const std::string& key, std::vector<typename Rule::Value>& values, const Rule& rule) {
     const YamlValue* given = find(key);
     if (!given) return;
+    if (given->kind == YamlValue::Kind::scalar) {
+      values = {accept(key, *given, rule)};
+      return;
+    }
     if (given->kind != YamlValue::Kind::list || given->items.empty())
       reject(key, *given, list_allowed("at least one", rule));
     values.clear();
@@ -116,7 +120,12 @@ class YamlReader {
       if (name(choice) == word) value = choice;
   }
 
-  bool is_given(const std::string& key) const { return m_mapping && m_mapping->find(key); }
+  /// Who gave `key`, the later the greater.
+  enum class Origin { nobody, file, command_line };
+  Origin origin(const std::string& key) const;
+
+  /// Where `key` stands, or would, and its path: "x.yaml:3: mesh.epsilon".
+  std::string place(const std::string& key) const;
 
   /// Throws about `key`; `message` says what was given and what is allowed.
   [[noreturn]] void fail(const std::string& key, const std::string& message) const;
@@ -130,6 +139,7 @@ class YamlReader {
   /// The value of `key`, or nullptr; it is known from now on.
   const YamlValue* find(const std::string& key);
   std::string path_of(const std::string& key) const;
+  std::string hint(const std::string& unknown, std::span<const std::string> known_paths) const;
   void add_known_paths(std::vector<std::string>& paths) const;
   void reject_unknown_keys(std::span<const std::string> known_paths) const;
 

@@ -116,14 +116,36 @@ void require_one_document(const std::string& text, const Source& source) {
       ": here starts a second YAML document, or what is no YAML; allowed: one document");
 }
 
+/// Throws if `text` is not the UTF-8 that it must be, where the parser would say something else.
+void require_utf8_text(const std::string& text, const Source& source) {
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
+    throw InputError(source.name + ": not UTF-8 but UTF-16; save it as UTF-8");
+  const std::size_t nul = std::min(text.find('\0'), text.size());
+  if (nul == text.size()) return;
+  YAML::Mark mark;
+  mark.line = static_cast<int>(std::count(text.begin(), text.begin() + nul, '\n'));
+  throw InputError(source.at(mark) + ": holds a NUL byte, which no text does; remove it");
+}
+
+/// Whether there is a tab in the indentation of a line, the first being 0.
+bool is_indented_by_tab(const std::string& text, int line) {
+  std::istringstream stream(text);
+  std::string content;
+  for (int i = 0; i <= line; ++i) std::getline(stream, content);
+  return content.substr(0, content.find_first_not_of(" \t")).find('\t') != std::string::npos;
+}
+
 /// The one document in `text`; nothing if there is none.
 YamlValue parse_document(const std::string& text, const Source& source) {
   YAML::Node document;
+  require_utf8_text(text, source);
   try {
     require_one_document(text, source);
     document = YAML::Load(text);
   } catch (const YAML::Exception& error) {
-    throw InputError(fmt::format("{}: not YAML: {}", source.at(error.mark), printable(error.msg)));
+    const bool tab = !error.mark.is_null() && is_indented_by_tab(text, error.mark.line);
+    throw InputError(fmt::format("{}: not YAML: {}", source.at(error.mark),
+                                 tab ? "a tab cannot indent; use blanks" : printable(error.msg)));
   }
   return TreeBuilder(source).build(document, source.at(document.Mark()), "");
 }

@@ -14,7 +14,7 @@ enum class ExitCode : int {
   fail = 1,          ///< ran to its end, but a result is wrong or did not converge
   bad_input = 2,     ///< the input or the command line cannot be used
   no_memory = 3,     ///< the case does not fit in memory
-  internal = 4,      ///< MPI, Kokkos or this program failed
+  internal = 4,      ///< MPI, Kokkos or this program failed, or its output cannot be written
   interrupted = 130  ///< SIGINT; SIGTERM gives 143
 };
 
@@ -38,6 +38,12 @@ class InputError : public Error {
 class MemoryError : public Error {
  public:
   explicit MemoryError(const std::string& what) : Error(ExitCode::no_memory, what) {}
+};
+
+/// What a run found out cannot be written. Raised alike on every rank.
+class OutputError : public Error {
+ public:
+  explicit OutputError(const std::string& what) : Error(ExitCode::internal, what) {}
 };
 
 /// Something that should hold does not, or a library call failed. May strike one rank alone.

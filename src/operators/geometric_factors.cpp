@@ -1,10 +1,6 @@
 #include "operators/geometric_factors.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
-
-#include "core/errors.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -16,6 +12,63 @@ using Scratch = Kokkos::View<double*, ExecutionSpace::scratch_memory_space,
 // Coordinates of one element at order 15 take 96 KB: more than the fast scratch of a GPU.
 KOKKOS_FUNCTION constexpr int scratch_level() { return 1; }
 
+/// Coordinates of one element's nodes in the scratch of its team.
+struct ElementCoordinates {
+  KOKKOS_FUNCTION ElementCoordinates(const Team& team, int n)
+      : nq(n), points(n * n * n), x(team.team_scratch(scratch_level()), 3 * n * n * n) {}
+
+  /// Fills them with the points `coordinates(i, j, k)`.
+  template <class Coordinates>
+  KOKKOS_FUNCTION void fill(const Team& team, const Coordinates& coordinates) const {
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, points), [&](int q) {
+      const Point p = coordinates(q % nq, q / nq % nq, q / (nq * nq));
+      x(q) = p.x;
+      x(points + q) = p.y;
+      x(2 * points + q) = p.z;
+    });
+    team.team_barrier();
+  }
+
+  int nq, points;
+  Scratch x;
+};
+
+/// The derivatives of the coordinates at one node.
+struct Metric {
+  KOKKOS_FUNCTION Metric(const ElementCoordinates& element,
+                         const ConstDeviceVector<double>& derivative, int i, int j, int k) {
+    const int nq = element.nq;
+    double dx[3][3] = {};  // dx[d][r]: coordinate d along reference direction r
+    for (int d = 0; d < 3; ++d) {
+      const auto at = [&](int a, int b, int c) {
+        return element.x(d * element.points + (c * nq + b) * nq + a);
+      };
+      for (int m = 0; m < nq; ++m) {
+        dx[d][0] += derivative(i * nq + m) * at(m, j, k);
+        dx[d][1] += derivative(j * nq + m) * at(i, m, k);
+        dx[d][2] += derivative(k * nq + m) * at(i, j, m);
+      }
+    }
+    for (int r = 0; r < 3; ++r) {
+      const int s = (r + 1) % 3, t = (r + 2) % 3;
+      for (int d = 0; d < 3; ++d) {
+        const int e = (d + 1) % 3, f = (d + 2) % 3;
+        adjugate[r][d] = dx[e][s] * dx[f][t] - dx[f][s] * dx[e][t];
+      }
+    }
+    jacobian = dx[0][0] * adjugate[0][0] + dx[1][0] * adjugate[0][1] + dx[2][0] * adjugate[0][2];
+  }
+
+  double adjugate[3][3];  ///< its rows: J ∇r, J ∇s, J ∇t
+  double jacobian;
+};
+
+Kokkos::TeamPolicy<ExecutionSpace> element_policy(int teams, int nq) {
+  Kokkos::TeamPolicy<ExecutionSpace> policy(teams, Kokkos::AUTO);
+  policy.set_scratch_size(scratch_level(), Kokkos::PerTeam(Scratch::shmem_size(3 * nq * nq * nq)));
+  return policy;
+}
+
 struct FactorKernel {
   NodeCoordinates coordinates;
   ConstDeviceVector<double> derivative;
@@ -25,60 +78,55 @@ struct FactorKernel {
 
   /// One team an element block, one element at a time: a block's factors are then written while its
   /// cache lines are at hand.
-  KOKKOS_FUNCTION void operator()(const Team& team, int& n_inverted) const {
-    const int points = nq * nq * nq;
-    const Scratch x(team.team_scratch(scratch_level()), 3 * points);
-    int inverted = 0;
+  KOKKOS_FUNCTION void operator()(const Team& team) const {
+    const ElementCoordinates element(team, nq);
     for (int lane = 0; lane < ElementLayout::lanes; ++lane) {
       const LocalIndex position = team.league_rank() * ElementLayout::lanes + lane;
       if (position >= n_elements) break;
-      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, points), [&](int q) {
-        const Point p = coordinates(position, q % nq, q / nq % nq, q / (nq * nq));
-        x(q) = p.x;
-        x(points + q) = p.y;
-        x(2 * points + q) = p.z;
-      });
-      team.team_barrier();
-      int inverted_here = 0;
-      Kokkos::parallel_reduce(
-          Kokkos::TeamThreadRange(team, points),
-          [&](int q, int& count) { count += !store_factors(team, x, lane, q); }, inverted_here);
-      inverted += inverted_here;
+      element.fill(team, [&](int i, int j, int k) { return coordinates(position, i, j, k); });
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, element.points),
+                           [&](int q) { store_factors(team, element, lane, q); });
       team.team_barrier();
     }
-    Kokkos::single(Kokkos::PerTeam(team), [&]() { n_inverted += inverted; });
   }
 
-  /// Returns whether the element is not turned inside out here.
-  KOKKOS_FUNCTION bool store_factors(const Team& team, const Scratch& x, int lane, int q) const {
-    const int points = nq * nq * nq, i = q % nq, j = q / nq % nq, k = q / (nq * nq);
-    double dx[3][3] = {};  // dx[d][r]: coordinate d along reference direction r
-    for (int d = 0; d < 3; ++d) {
-      const auto at = [&](int a, int b, int c) { return x(d * points + (c * nq + b) * nq + a); };
-      for (int m = 0; m < nq; ++m) {
-        dx[d][0] += derivative(i * nq + m) * at(m, j, k);
-        dx[d][1] += derivative(j * nq + m) * at(i, m, k);
-        dx[d][2] += derivative(k * nq + m) * at(i, j, m);
-      }
-    }
-    // Rows of the adjugate: J ∇r, J ∇s, J ∇t.
-    double a[3][3];
-    for (int r = 0; r < 3; ++r) {
-      const int s = (r + 1) % 3, t = (r + 2) % 3;
-      for (int d = 0; d < 3; ++d) {
-        const int e = (d + 1) % 3, f = (d + 2) % 3;
-        a[r][d] = dx[e][s] * dx[f][t] - dx[f][s] * dx[e][t];
-      }
-    }
-    const double jacobian = dx[0][0] * a[0][0] + dx[1][0] * a[0][1] + dx[2][0] * a[0][2];
-    const double scale = 1 / jacobian;
+  KOKKOS_FUNCTION void store_factors(const Team& team, const ElementCoordinates& element, int lane,
+                                     int q) const {
+    const int points = element.points, i = q % nq, j = q / nq % nq, k = q / (nq * nq);
+    const Metric metric(element, derivative, i, j, k);
+    const auto& a = metric.adjugate;
+    const double scale = 1 / metric.jacobian;
     int c = 0;
     for (int r = 0; r < 3; ++r)
       for (int s = r; s < 3; ++s, ++c)
         factors(ElementLayout::offset(team.league_rank(), c * points + q,
                                       ElementLayout::n_factors * points) +
                 lane) = scale * (a[r][0] * a[s][0] + a[r][1] * a[s][1] + a[r][2] * a[s][2]);
-    return !(jacobian <= 0);  // a NaN is no fold: the iteration will tell
+  }
+};
+
+/// Counts the elements that are turned inside out.
+struct InversionKernel {
+  MeshCoordinates coordinates;
+  ConstDeviceVector<double> derivative;
+  int nq;
+  int begin[3], nx, ny;  // of the rank's box of elements
+
+  /// One team an element.
+  KOKKOS_FUNCTION void operator()(const Team& team, int& n_inverted) const {
+    const int e = team.league_rank();
+    const int ex = begin[0] + e % nx, ey = begin[1] + e / nx % ny, ez = begin[2] + e / (nx * ny);
+    const ElementCoordinates element(team, nq);
+    element.fill(team, [&](int i, int j, int k) { return coordinates(ex, ey, ez, i, j, k); });
+    int inverted = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamThreadRange(team, element.points),
+        [&](int q, int& count) {
+          const Metric metric(element, derivative, q % nq, q / nq % nq, q / (nq * nq));
+          count += metric.jacobian <= 0;
+        },
+        inverted);
+    Kokkos::single(Kokkos::PerTeam(team), [&]() { n_inverted += inverted > 0; });
   }
 };
 
@@ -91,14 +139,19 @@ ScaledBasis::ScaledBasis(const GllBasis& basis) : derivative(basis.derivative) {
     for (int j = 0; j < nq; ++j) derivative[i * nq + j] *= root_weights[i] / root_weights[j];
 }
 
-void GeometricFactors::require_positive(const Communicator& comm, const BoxMesh& mesh) const {
-  if (comm.all(positive)) return;
-  throw InputError(
-      fmt::format("mesh.deformation turns elements of order {} inside out with mesh.epsilon {}; "
-                  "use {} epsilon, "
-                  "more elements or a higher order",
-                  mesh.order(), mesh.spec().epsilon,
-                  mesh.spec().deformation == Deformation::kershaw ? "a larger" : "a smaller"));
+bool has_inverted_elements(const BoxMesh& mesh) {
+  if (mesh.spec().deformation == Deformation::none) return false;
+  const ElementBox& box = mesh.box();
+  const InversionKernel kernel{MeshCoordinates(mesh),
+                               to_device("nekbone_k: derivative matrix", mesh.basis().derivative),
+                               mesh.nq(),
+                               {box.begin[0], box.begin[1], box.begin[2]},
+                               box.length(0),
+                               box.length(1)};
+  int n_inverted = 0;
+  Kokkos::parallel_reduce("nekbone_k: inverted elements",
+                          element_policy(mesh.n_elements(), mesh.nq()), kernel, n_inverted);
+  return n_inverted > 0;
 }
 
 GeometricFactors::GeometricFactors(const AssembledSpace& space) {
@@ -113,12 +166,8 @@ GeometricFactors::GeometricFactors(const AssembledSpace& space) {
 
   const FactorKernel kernel{NodeCoordinates(space), derivative, factors, layout.nq,
                             layout.n_elements};
-  Kokkos::TeamPolicy<ExecutionSpace> policy(layout.n_blocks(), Kokkos::AUTO);
-  policy.set_scratch_size(scratch_level(),
-                          Kokkos::PerTeam(Scratch::shmem_size(3 * layout.points())));
-  int n_inverted = 0;
-  Kokkos::parallel_reduce("nekbone_k: geometric factors", policy, kernel, n_inverted);
-  positive = n_inverted == 0;
+  Kokkos::parallel_for("nekbone_k: geometric factors", element_policy(layout.n_blocks(), layout.nq),
+                       kernel);
 }
 
 }  // namespace nekbone_k

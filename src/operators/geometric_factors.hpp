@@ -25,10 +25,6 @@ struct GeometricFactors {
   /// Computes the factors of a rank's elements. Not collective.
   explicit GeometricFactors(const AssembledSpace& space);
 
-  /// Throws InputError, alike on every rank, if an element of any rank is turned inside out.
-  /// Collective.
-  void require_positive(const Communicator& comm, const BoxMesh& mesh) const;
-
   /// Shape (block, factor, point, lane); zero for empty elements.
   DeviceVector<double> factors;
   /// (Nq, Nq) row-major, D(i, j) = l_j'(x_i).
@@ -38,14 +34,17 @@ struct GeometricFactors {
   /// For the element kernel, which works with nodal values times √w: (Nq, Nq) row-major
   /// √w_i D(i, j) / √w_j, and (Nq) √w_i.
   DeviceVector<double> scaled_derivative, root_weights;
-  /// Whether the Jacobian is positive at every point of this rank.
-  bool positive = true;
 
   static double estimated_bytes(const BoxMesh& mesh) {
     const auto elements = static_cast<double>(mesh.box().volume());
     return ElementLayout::estimate(mesh.nq(), elements).factors * sizeof(double);
   }
 };
+
+/// Whether the Jacobian is zero or negative at a GLL point of one of this rank's elements: the
+/// deformation turns it inside out. Stores nothing, so that it can be asked before a run allocates.
+/// Not collective.
+bool has_inverted_elements(const BoxMesh& mesh);
 
 /// Determinant of a symmetric factor.
 template <class T>
@@ -87,26 +86,36 @@ struct FactorReader {
   }
 };
 
-/// Coordinates of element nodes, in kernels.
-struct NodeCoordinates {
-  explicit NodeCoordinates(const AssembledSpace& space)
-      : mapping(space.mesh().mapping()),
-        elements(space.elements()),
-        nodes(to_device("nekbone_k: GLL nodes", space.mesh().basis().nodes)) {
-    for (int d = 0; d < 3; ++d) count[d] = space.mesh().spec().elements[d];
+/// Coordinates of the nodes of elements given by their indices in the whole mesh, in kernels.
+struct MeshCoordinates {
+  explicit MeshCoordinates(const BoxMesh& mesh)
+      : mapping(mesh.mapping()), nodes(to_device("nekbone_k: GLL nodes", mesh.basis().nodes)) {
+    for (int d = 0; d < 3; ++d) count[d] = mesh.spec().elements[d];
   }
 
-  KOKKOS_FUNCTION Point operator()(LocalIndex position, int i, int j, int k) const {
-    const auto fraction = [&](int d, int node) {
-      return (elements(position, d) + (nodes(node) + 1) / 2) / count[d];
+  KOKKOS_FUNCTION Point operator()(int ex, int ey, int ez, int i, int j, int k) const {
+    const auto fraction = [&](int d, int element, int node) {
+      return (element + (nodes(node) + 1) / 2) / count[d];
     };
-    return mapping(fraction(0, i), fraction(1, j), fraction(2, k));
+    return mapping(fraction(0, ex, i), fraction(1, ey, j), fraction(2, ez, k));
   }
 
   BoxMapping mapping;
-  Kokkos::View<const int* [3], Kokkos::LayoutRight, DeviceMemory> elements;
   ConstDeviceVector<double> nodes;
   int count[3] = {1, 1, 1};
+};
+
+/// The same of elements given by their position in the processing order.
+struct NodeCoordinates {
+  explicit NodeCoordinates(const AssembledSpace& space)
+      : mesh(space.mesh()), elements(space.elements()) {}
+
+  KOKKOS_FUNCTION Point operator()(LocalIndex position, int i, int j, int k) const {
+    return mesh(elements(position, 0), elements(position, 1), elements(position, 2), i, j, k);
+  }
+
+  MeshCoordinates mesh;
+  Kokkos::View<const int* [3], Kokkos::LayoutRight, DeviceMemory> elements;
 };
 
 }  // namespace nekbone_k

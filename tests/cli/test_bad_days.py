@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Runs that go wrong: too little memory, no convergence, NaN, a full disk, and signals."""
 
+import itertools
 import os
 import re
 import signal
@@ -8,7 +9,7 @@ import signal
 import harness
 from harness import small
 
-GIB = 1024 ** 3
+UNITS = {"MiB": 1024 ** 2, "GiB": 1024 ** 3, "TiB": 1024 ** 4}
 END_S = 10  # in which every rank must be gone after a signal
 
 # A solve of minutes: about 10^6 points, and iterations that never end the run.
@@ -33,19 +34,37 @@ class TooLittleMemory(harness.CliTest):
         return run
 
     def estimate(self, run):
-        """The GiB that the message says are needed."""
-        needs = re.search(r"needs about ([0-9.]+) GiB", run.err)
-        has = re.search(r"([0-9.]+) GiB can be had", run.err)
+        """The bytes that the message says are needed."""
+        number = r"([0-9.e+]+) ([MGT]iB)"
+        needs = re.search(rf"needs about {number} a node", run.err)
+        has = re.search(rf"{number} can be had", run.err)
         self.assertTrue(needs and has, f"no estimate or nothing available{run}")
-        self.assertGreater(float(needs[1]), float(has[1]), str(run))
-        return float(needs[1])
+        needed, available = (float(text[1]) * UNITS[text[2]] for text in (needs, has))
+        self.assertGreater(needed, available, str(run))
+        return needed
 
     def test_a_limit(self):
-        for ranks in (0, 3):
-            with self.subTest(ranks=ranks):
-                run = self.refused(ranks, memory__limit_gib="0.01")
-                self.assertIn("memory.limit_gib", run.err, str(run))
+        for ranks, limit in itertools.product((0, 3), ("0.01", "0.05")):
+            with self.subTest(ranks=ranks, limit=limit):
+                changes = {"solver__order": "7", "mesh__elements": "[6,6,6]"}
+                run = self.refused(ranks, memory__limit_gib=limit, **changes)
+                self.assertIn("can be had (memory.limit_gib)", run.err, str(run))
                 self.estimate(run)
+                advice = re.search(r"raise memory\.limit_gib to ([0-9.]+)$", run.messages()[0])
+                self.assertTrue(advice, f"nothing that would fit{run}")
+                again = self.run_program(ranks, "smoke.yaml", "--dry-run",
+                                         *small(memory__limit_gib=advice[1], **changes))
+                self.assertEqual(again.code, 0, f"what was said to fit does not{run}{again}")
+
+    def test_a_limit_above_what_the_machine_has(self):
+        run = self.refused(0, mesh__elements="[8000,8000,8000]", memory__limit_gib="1e8",
+                           solver__order="1", orders="[1]")
+        self.assertNotIn("memory.limit_gib", run.err, str(run))
+
+    def test_one_rank_cannot_be_fewer(self):
+        run = self.refused(0, mesh__elements="1", solver__order="31", memory__limit_gib="0.1")
+        self.assertNotIn("fewer ranks", run.err, str(run))
+        self.assertIn("lower orders", run.err, str(run))
 
     def test_what_would_fit_fits(self):
         changes = {"memory__limit_gib": "0.5", "solver__order": "7"}
@@ -70,10 +89,10 @@ class TooLittleMemory(harness.CliTest):
                                 ("[8000,8000,8000]", 8000 ** 3)]:
             with self.subTest(elements):
                 run = self.refused(0, mesh__elements=elements, solver__order="3", orders="[1]")
-                factors = total * 4 ** 3 * 6 * 8 / GIB
+                factors = total * 4 ** 3 * 6 * 8
                 needed = self.estimate(run)
                 self.assertTrue(factors < needed < 10 * factors,
-                                f"needs {needed} GiB of which {factors} for factors alone{run}")
+                                f"needs {needed} B of which {factors} for factors alone{run}")
                 self.assertNotRegex(run.err, r"-[0-9]+ nodes", str(run))
 
 
@@ -86,23 +105,38 @@ class Failures(harness.CliTest):
         return self.assert_failed(run, reason)
 
     def test_no_convergence(self):
-        report = self.failed("not converged", ranks=2, solver__tolerance="1e-14",
-                             solver__iterations="3")
+        report = self.failed("not converged.*raise solver.iterations or solver.tolerance$",
+                             ranks=2, solver__tolerance="1e-14", solver__iterations="3")
         self.assertEqual(report["solve"]["iterations"], 3)
         self.assertEqual(len(report["solve"]["history"]), 4)
         self.assertIs(report["solve"]["converged"], False)
         self.assertGreater(report["solve"]["relative_residual"], 1e-14)
 
+    def test_no_convergence_without_preconditioner(self):
+        self.failed("not converged.*solver.preconditioner jacobi$", solver__iterations="3",
+                    solver__preconditioner="none")
+
+    def test_tolerance_below_rounding(self):
+        report = self.failed("double precision.*solver.tolerance", solver__tolerance="1e-18",
+                             solver__iterations="1000")
+        self.assertIs(report["solve"]["converged"], True)
+        self.assertLessEqual(report["solve"]["relative_residual"], 1e-18)
+        self.assertGreater(report["solve"]["relative_true_residual"], 1e-17)
+
     def test_error_above_its_bound(self):
-        report = self.failed("error", verification__error_bound="1e-9")
+        report = self.failed(": raise solver.order or mesh.elements, or verification.error_bound$",
+                             verification__error_bound="1e-9")
         self.assertIs(report["solve"]["converged"], True)
         self.assertGreater(report["solve"]["error"], 1e-9)
 
-    def test_factors_that_are_nan(self):
-        report = self.failed("NaN|finite", mesh__extent="1.0e+200")
-        self.assertIs(report["solve"]["broke_down"], True)
-        self.assertIs(report["solve"]["converged"], False)
-        self.assertIsNone(report["solve"]["error"])
+    def test_error_of_the_iteration(self):
+        for key, advice, changes in [
+                ("iterations", ": raise solver.iterations, solver.order or mesh.elements", {
+                    "solver__tolerance": "0", "solver__iterations": "5"}),
+                ("tolerance", ": lower solver.tolerance, or raise solver.order", {
+                    "solver__tolerance": "0.1"})]:
+            with self.subTest(key):
+                self.failed(advice, verification__error_bound="1e-9", **changes)
 
     def test_infinite_right_hand_side(self):
         # A bound that any wrong solution meets: not finite must do to fail.
@@ -110,19 +144,22 @@ class Failures(harness.CliTest):
             with self.subTest(tolerance=tolerance):
                 report = self.failed("NaN|finite", operator__lambda="1.0e+308",
                                      solver__tolerance=tolerance, verification__error_bound="1e9")
+                self.assertIs(report["solve"]["broke_down"], True)
                 self.assertIs(report["solve"]["converged"], False)
                 self.assertIsNone(report["solve"]["rhs_norm"])
 
 
-class ReportNotWritten(harness.CliTest):
-    """The report cannot be written although it could be when the run began."""
+class OutputNotWritten(harness.CliTest):
+    """The report cannot be written although it could be when the run began, or stdout cannot."""
 
     def not_written(self, run):
-        """Said once by the rank that writes it; the other ranks end too."""
+        """Said once, after the result; every rank ends of itself."""
         self.assertEqual(run.code, 4, str(run))
+        self.assert_no_traces(run)
         self.assertEqual(len(re.findall("cannot write the report", run.err)), 1, str(run))
         self.assert_readable(run)
         self.assertIn("-- CG at order 5", run.out, f"the run itself went well{run}")
+        self.assertIn("-- Result", run.out, str(run))
 
     def test_full_disk(self):
         run = self.run_program(2, "smoke.yaml", *small(report__json="/dev/full"))
@@ -145,6 +182,18 @@ class ReportNotWritten(harness.CliTest):
         self.not_written(run)
         self.assertIn("sub/report.json", run.err, str(run))
         self.assert_files(run)
+
+
+    def test_stdout(self):
+        for arguments, names in [(["--help"], []), (["--list-strategies"], []),
+                                 (["smoke.yaml", "--dry-run"], []),
+                                 (["smoke.yaml", *small()], ["report.json"])]:
+            with self.subTest(arguments[-1]), open("/dev/full", "wb") as full:
+                run = self.run_command(self.command(0, *arguments), self.new_folder(), stdout=full)
+                self.assertEqual(run.code, 4, str(run))
+                self.assert_no_traces(run)
+                self.assertIn("stdout", run.messages()[-1], str(run))
+                self.assert_files(run, *names)
 
 
 class Signals(harness.CliTest):

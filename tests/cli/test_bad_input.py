@@ -30,7 +30,14 @@ FILES = {
     "binary.yaml": b"\x7fELF\x02\x01\x01" + bytes(range(128, 256)),
     "key.yaml": b"# A comment\nsolver:\n  order: 3\n  tolerence: 1.0e-8\n",
     "type.yaml": b"orders: [1]\nmesh:\n  elements: [4, four, 4]\n",
+    "path.yaml": b"mesh.elements: [4, 4, 4]\n",
+    "tab.yaml": b"solver:\n\torder: 3\n",
+    "nul.yaml": b"orders: [1]\nsolver: {order: \x003}\n",
+    "utf16.yaml": "orders: [1]\n".encode("utf-16"),
     "twice.yaml": b"orders: [1]\nproblem: taylor-green\norders: [2]\n",
+    # At order 1 its elements are in order, at order 4 those around the kinks fold.
+    "kershaw.yaml": b"problem: manufactured\norders: [1, 4]\nsolver: {order: 1}\nmesh:\n"
+                    b"  elements: 5\n  periodic: false\n  deformation: kershaw\n",
     "report.yaml": b"orders: [1]\nreport:\n  json: missing/report.json\n",
 }
 
@@ -52,6 +59,10 @@ CASES = [
     ("fraction for an integer", changed("solver.order=3.5"), ["solver.order", "'3.5'", "integer"]),
     ("text for a truth value", changed("mesh.periodic=maybe"),
      ["mesh.periodic", "'maybe'", "true or false"]),
+    ("path for a key", ["path.yaml"], ["path.yaml:1", "mesh: {elements: ...}", "--set"]),
+    ("indented by a tab", ["tab.yaml"], ["tab.yaml:2", "tab"]),
+    ("NUL byte", ["nul.yaml"], ["nul.yaml:2", "NUL byte"]),
+    ("UTF-16", ["utf16.yaml"], ["utf16.yaml", "not UTF-8 but UTF-16"]),
     ("section for a value", changed("solver.order={a: 1}"), ["solver.order", "a mapping"]),
     ("out of range", changed("solver.order=32"), ["solver.order", "'32'", "1 to 31"]),
     ("negative", changed("solver.tolerance=-1e-8"), ["solver.tolerance", "'-1e-8'", ">= 0"]),
@@ -77,14 +88,25 @@ CASES = [
     ("--set without a value", changed("solver.order="), ["--set solver.order=", "value"]),
     ("--set of no YAML", changed("orders=[1"), ["--set orders=[1", "not YAML"]),
     ("--set below a value", changed("solver.order.x=1"), ["solver.order", "no keys"]),
-    ("--set at the end", ["smoke.yaml", "--set"], ["--set"]),
-    ("unknown option", ["smoke.yaml", "--frobnicate"], ["--frobnicate", "--help"]),
-    ("two inputs", ["smoke.yaml", "key.yaml"], ["key.yaml", "--help"]),
+    ("--set at the end", ["smoke.yaml", "--set"], ["--set: given no value", "key.path=value"]),
+    ("unknown option", ["smoke.yaml", "--frobnicate"], ["'--frobnicate'", "--help"]),
+    ("misspelt option", ["smoke.yaml", "--dryrun"], ["'--dryrun'", "did you mean --dry-run?"]),
+    ("option in one letter", ["-x", "smoke.yaml"], ["unknown option '-x'"]),
+    ("option without a letter", ["smoke.yaml", "-"], ["unknown option '-'"]),
+    ("two inputs", ["smoke.yaml", "key.yaml"],
+     ["only one input file", "'smoke.yaml' and also 'key.yaml'", "--help"]),
+    ("two reports", ["smoke.yaml", "--report", "a.json", "--report", "b.json"],
+     ["--report: given twice, 'a.json' and 'b.json'"]),
+    ("--report at the end", ["smoke.yaml", "--report"], ["--report: given no value", "FILE"]),
+    ("option for a report", ["smoke.yaml", "--report", "--dry-run"],
+     ["--report: given the option '--dry-run'"]),
     ("no input", [], ["no input", "--help"]),
     ("report in no folder", ["smoke.yaml", "--report", "missing/report.json"],
-     ["missing/report.json", "does not exist", "--report"]),
+     ["nekbone-k: --report: ", "missing/report.json", "does not exist"]),
     ("report in no folder, in the file", ["report.yaml"],
-     ["missing/report.json", "does not exist", "report.json"]),
+     ["report.yaml:3: report.json: ", "missing/report.json", "does not exist"]),
+    ("report in no folder, by --set", changed("report.json=missing/report.json"),
+     ["--set report.json=missing/report.json: report.json: ", "does not exist"]),
     ("report below a file", ["smoke.yaml", "--report", "key.yaml/report.json"],
      ["key.yaml/report.json", "not a folder"]),
     ("report is a folder", ["smoke.yaml", "--report", "folder"], ["'folder'", "folder"]),
@@ -137,6 +159,22 @@ class BadInput(harness.CliTest):
     def test_more_ranks_than_elements(self):
         self.check_cases(3, [("more ranks", changed("mesh.elements=[2,1,1]"),
                               ["mesh.elements", "2 x 1 x 1", "3 ranks", "at most 2"])])
+
+    def test_elements_turned_inside_out(self):
+        # Whether the order is tuned or solved at, and with a dry run.
+        wrong = ["kershaw.yaml:7: mesh.deformation", "order 4", "inside out", "epsilon"]
+        solved_at = ["kershaw.yaml", "--set", "orders=[1]", "--set", "solver.order=4"]
+        self.check_cases(3, [("dry run", ["kershaw.yaml", "--dry-run"], wrong)])
+        for ranks, arguments in ((0, ["kershaw.yaml"]), (3, solved_at)):
+            run = self.run_program(ranks, *arguments, folder=self.folder_with_files())
+            self.assertIn("checking the mesh", run.err, str(run))
+            run.err = run.err.replace("nekbone-k: checking the mesh\n", "")
+            self.check(run, wrong)
+
+        for fix in ("mesh.elements=[5,4,6]", "mesh.epsilon=0.51", "orders=[1]"):
+            run = self.run_program(0, "kershaw.yaml", "--dry-run", "--set", fix,
+                                   folder=self.folder_with_files())
+            self.assertEqual(run.code, 0, f"what was said to help does not{run}")
 
     def test_exit_code_of_every_rank(self):
         # One of each place where errors are found.

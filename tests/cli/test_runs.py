@@ -328,6 +328,21 @@ class CommandLine(RunTest):
                 self.assertEqual(run.messages(), [], str(run))
                 self.assert_readable(run)
 
+    def test_dry_run_counts(self):
+        run = self.run_program(3, "smoke.yaml", "--dry-run", *small(
+            mesh__elements="[3,2,2]", solver__order=RUN_TIME_ORDER,
+            gather_scatter__strategies="host-pairwise"))
+        self.assertEqual(run.code, 0, str(run))
+        self.assert_readable(run)
+        self.assertRegex(run.out, r"order 2: 96 DOFs, 4 elements a rank\n  1 strategy; ", str(run))
+        slow = re.findall(r"order (\d+) is not compiled: a slower kernel", run.out)
+        self.assertEqual(slow, [str(RUN_TIME_ORDER)], str(run))
+
+        run = self.run_program(2, "smoke.yaml", "--dry-run", *small())
+        self.assertRegex(run.out, r"DOFs, 9 to 18 elements a rank\n"
+                         r"  8 strategies, 4 of them overlapped with Ax; [0-9.]+ MiB a node\n",
+                         str(run))
+
     def test_report_option_wins_and_is_again_an_input(self):
         folder = self.new_folder()
         (folder / "sub").mkdir()

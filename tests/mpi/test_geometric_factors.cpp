@@ -172,8 +172,12 @@ TEST(GeometricFactors, LanesOfEmptyElementsAreZero) {
                 0);
 }
 
-// Beyond epsilon 0.86 the sine map folds over: those ranks see it whose elements do, and all hear
-// of it.
+bool inverted_somewhere(const MeshSpec& spec, int order) {
+  const Communicator comm(MPI_COMM_WORLD);
+  return !comm.all(!has_inverted_elements(BoxMesh(spec, order, comm.size(), comm.rank())));
+}
+
+// Beyond epsilon 0.86 the sine map folds over: those ranks see it whose elements do.
 TEST(GeometricFactors, NoticesElementsTurnedInsideOut) {
   for (const double epsilon : {0.3, 3.0}) {
     const MeshSpec spec = make_spec(Deformation::sine, epsilon);
@@ -185,13 +189,23 @@ TEST(GeometricFactors, NoticesElementsTurnedInsideOut) {
       const int e = reference.mesh().element_number(p.element);
       positive &= reference.metric(e, i, j, k).jacobian > 0;
     }
-    EXPECT_EQ(factors.geometry.positive, positive);
-    EXPECT_EQ(factors.comm.all(factors.geometry.positive), epsilon < 0.86);
-    if (epsilon < 0.86) {
-      EXPECT_NO_THROW(factors.geometry.require_positive(factors.comm, factors.mesh));
-    } else {
-      EXPECT_THROW(factors.geometry.require_positive(factors.comm, factors.mesh), InputError);
-    }
+    EXPECT_EQ(has_inverted_elements(factors.mesh), !positive);
+    EXPECT_EQ(inverted_somewhere(spec, 5), epsilon > 0.86);
+  }
+}
+
+// What the message of a run advises: the kinks in y and z then lie between elements, or are weak.
+TEST(GeometricFactors, KershawInvertsNoElementsThatTheKinksLieBetween) {
+  const auto inverted = [](std::array<int, 3> elements, double epsilon, int order) {
+    MeshSpec spec = make_spec(Deformation::kershaw, epsilon);
+    spec.elements = elements;
+    return inverted_somewhere(spec, order);
+  };
+  for (int order = 1; order <= 9; ++order) {
+    EXPECT_FALSE(inverted({5, 4, 2}, 0.01, order)) << order;
+    EXPECT_FALSE(inverted({7, 3, 5}, 0.51, order)) << order;
+    EXPECT_EQ(inverted({6, 5, 4}, 0.01, order), order > 1) << order;
+    EXPECT_EQ(inverted({6, 4, 5}, 0.01, order), order > 1) << order;
   }
 }
 

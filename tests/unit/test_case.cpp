@@ -108,6 +108,17 @@ TEST(CaseKeys, OneValueHoldsForAllDirections) {
   EXPECT_EQ(run.problem, ProblemKind::nekbone);
 }
 
+TEST(CaseKeys, OneValueIsAListOfOne) {
+  EXPECT_THAT(parse("orders: 5").orders, ElementsAre(5));
+  EXPECT_THAT(parse("gather_scatter: {strategies: host-pairwise}").strategies,
+              ElementsAre("host-pairwise"));
+  EXPECT_THAT(parse("{}", {"gather_scatter.strategies=all"}).strategies, testing::SizeIs(8));
+}
+
+TEST(CaseKeys, TabsMayStandBetweenWords) {
+  EXPECT_THAT(parse("orders:\t[2,\n\t3]\t# two\n").orders, ElementsAre(2, 3));
+}
+
 TEST(CaseKeys, KershawTakesAnyEpsilonUpToOneInAClosedBox) {
   const Case run =
       parse("mesh: {periodic: false, deformation: kershaw, epsilon: 1}\nproblem: manufactured");
@@ -128,6 +139,7 @@ TEST(CaseKeys, StrategiesCountOnceInTheOrderOfTheTable) {
 TEST(CaseKeys, ValuesAtTheirBoundsAreAllowed) {
   EXPECT_EQ(parse("operator: {lambda: 0}").lambda, 0.0);
   EXPECT_EQ(parse("mesh: {epsilon: 1}").mesh.epsilon, 1.0);
+  EXPECT_THAT(parse("mesh: {extent: [1e-50, 1, 1e50]}").mesh.extent, ElementsAre(1e-50, 1.0, 1e50));
   EXPECT_EQ(parse("solver: {iterations: 2147483647}").iterations, 2147483647);
   EXPECT_EQ(parse("mesh: {elements: [1048575, 1048576, 1]}").mesh.total_elements(),
             1099510579200LL);  // 2^40 - 2^20
@@ -151,6 +163,14 @@ TEST(CaseKeys, WindowsLineEndsAndAByteOrderMarkAreRead) {
   const Case run = parse("\xEF\xBB\xBForders: [2]\r\nsolver:\r\n  order: 3\r\n");
   EXPECT_THAT(run.orders, ElementsAre(2));
   EXPECT_EQ(run.solver_order, 3);
+}
+
+TEST(CaseKeys, ThoseThatOnlyARunFindsWrongAreRememberedWithTheirPlace) {
+  EXPECT_EQ(parse("mesh:\n  deformation: sine\n").deformation_place, "x.yaml:2: mesh.deformation");
+  EXPECT_EQ(parse("{}", {"mesh.deformation=sine"}).deformation_place,
+            "--set mesh.deformation=sine: mesh.deformation");
+  EXPECT_EQ(parse("orders: [1]\nreport: {json: a.json}").report_place, "x.yaml:2: report.json");
+  EXPECT_EQ(parse("{}").report_place, "x.yaml: report.json");
 }
 
 TEST(CaseNames, AreThoseOfTheInput) {

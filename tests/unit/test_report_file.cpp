@@ -81,7 +81,7 @@ TEST_F(ReportFileTest, RemovesTheTemporaryFileWhenWritingFails) {
   {
     ReportFile file(name);
     fs::create_directories(name + "/in the way");  // a folder is no target for a rename
-    EXPECT_THROW(file.write(report), InternalError);
+    EXPECT_THROW(file.write(report), OutputError);
   }
   EXPECT_EQ(files(), 1);
 }
