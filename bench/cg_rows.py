@@ -4,8 +4,8 @@
     bench/cg_rows.py [--launcher "mpirun -np 1"] [--out FILE.json] PROGRAM [ORDER:ELEMENTS]...
 
 Each row is the problem of inputs/nekbone.yaml (Dirichlet box, lambda 0.1, 100 iterations) on
-ELEMENTS^3 elements, by the first strategy of the table; without rows, those of the hipBone comparison
-in docs/performance.md. Each row runs --runs times, rows interleaved; the median counts. FILE gets the
+ELEMENTS^3 elements, by the first strategy of the table; without rows, those of a comparison with hipBone
+on one NVIDIA H200. Each row runs --runs times, rows interleaved; the median counts. FILE gets the
 solve of every run and the machine's part of the report.
 """
 import argparse
@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-# Order, elements a direction, hipBone's GFLOP/s on one H200 (docs/performance.md).
+# Order, elements a direction, and hipBone's GFLOP/s on one H200, measured beforehand.
 HIPBONE = [(1, 126, 1993), (3, 42, 1544), (5, 26, 1598), (7, 18, 1605), (9, 14, 1776), (11, 12, 1833),
            (14, 9, 1787), (7, 28, 2306), (1, 160, 2150), (3, 100, 2270), (5, 78, 2279), (7, 56, 2670),
            (9, 43, 2878), (11, 36, 2921), (14, 28, 3111)]
