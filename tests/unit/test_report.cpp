@@ -161,12 +161,34 @@ TEST(ReportSolve, HasFiguresWithUnits) {
   EXPECT_TRUE(contains(text, "  PASS          the recomputed residual agrees"));
 }
 
+TEST(ReportSolve, SaysWhenTheCaseStaysInCaches) {
+  RunRecord run = usual_run();
+  EXPECT_FALSE(contains(solve_text(*run.solve, run.machine), "caches"));
+  run.solve->bandwidth = 1.5 * run.machine.copy_bandwidth;
+  EXPECT_TRUE(contains(solve_text(*run.solve, run.machine), "150.0 %"));
+  EXPECT_TRUE(contains(solve_text(*run.solve, run.machine), "caches"));
+}
+
 TEST(ReportSolve, ShowsABreakdown) {
   const RunRecord run = broken_down_run();
   const std::string text = solve_text(*run.solve, run.machine);
   EXPECT_TRUE(contains(text, "100, then the iteration broke down"));
   EXPECT_TRUE(contains(text, "not finite recursive"));
+  EXPECT_TRUE(contains(text, "  error         not finite\n"));
   EXPECT_TRUE(contains(text, "  FAIL          a NaN appeared in iteration 2"));
+}
+
+TEST(ReportClosing, HasNoCostWhereNothingWasTimed) {
+  RunRecord run = usual_run();
+  for (CandidateResult& c : run.orders[0].tuning.candidates) {
+    c.alone.reset();
+    c.with_work.reset();
+  }
+  run.orders[0].tuning.breakdown.reset();
+  EXPECT_TRUE(contains(closing_text(run), "nothing to exchange"));
+  EXPECT_FALSE(contains(order_text(run.orders[0]), "its exchange:"));
+  const auto json = nlohmann::json::parse(to_json(run).dump());
+  EXPECT_EQ(json["orders"][0]["tuning"]["breakdown"], nullptr);
 }
 
 TEST(ReportClosing, SumsUp) {
