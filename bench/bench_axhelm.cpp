@@ -26,7 +26,7 @@ AxhelmArguments all_elements(const OperatorCase& c, const DeviceVector<double>& 
           .interior_begin = c.space.interior_begin(),
           .lambda = c.a.lambda(),
           .surface_entries = c.space.surface_entries(),
-          .basis = &c.space.mesh().basis(),
+          .scaled_basis = &c.geometry.scaled_basis,
           .factors = c.geometry.factors,
           .scaled_derivative = c.geometry.scaled_derivative,
           .root_weights = c.geometry.root_weights,

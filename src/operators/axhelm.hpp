@@ -14,7 +14,7 @@ struct AxhelmArguments {
   LocalIndex interior_begin = 0;               ///< of the assembled vectors
   double lambda = 0;
   ConstDeviceVector<LocalIndex> surface_entries;
-  const GllBasis* basis = nullptr;                                     ///< in host memory
+  const ScaledBasis* scaled_basis = nullptr;                           ///< in host memory
   ConstDeviceVector<double> factors, scaled_derivative, root_weights;  ///< see GeometricFactors
   ConstDeviceVector<double> u;       ///< assembled, gathered by the kernel
   DeviceVector<double> au_interior;  ///< assembled: interior DOFs are written, no others

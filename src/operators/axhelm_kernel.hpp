@@ -2,7 +2,6 @@
 /// The body of the element operator at a compiled order, for every backend.
 #pragma once
 
-#include <cstdint>
 #include <utility>
 
 #include "operators/axhelm_elements.hpp"
@@ -45,7 +44,7 @@ class AxhelmKernel {
   using Team = typename Policy::member_type;
 
   explicit AxhelmKernel(const AxhelmArguments& arguments) : m_elements{arguments, {}} {
-    const ScaledBasis scaled(*arguments.basis);
+    const ScaledBasis& scaled = *arguments.scaled_basis;
     for (int k = 0; k < nq; ++k) {
       m_root_weight[k] = scaled.root_weights[k];
       for (int m = 0; m < nq; ++m) m_derivative[k][m] = scaled.derivative[k * nq + m];

@@ -19,7 +19,7 @@ void EllipticOperator::elements(const DeviceVector<double>& u, const DeviceVecto
           .interior_begin = m_space.interior_begin(),
           .lambda = m_lambda,
           .surface_entries = m_space.surface_entries(),
-          .basis = &m_space.mesh().basis(),
+          .scaled_basis = &m_geometry.scaled_basis,
           .factors = m_geometry.factors,
           .scaled_derivative = m_geometry.scaled_derivative,
           .root_weights = m_geometry.root_weights,

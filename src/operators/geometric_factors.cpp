@@ -154,15 +154,15 @@ bool has_inverted_elements(const BoxMesh& mesh) {
   return n_inverted > 0;
 }
 
-GeometricFactors::GeometricFactors(const AssembledSpace& space) {
+GeometricFactors::GeometricFactors(const AssembledSpace& space)
+    : scaled_basis(space.mesh().basis()) {
   const ElementLayout& layout = space.layout();
   const GllBasis& basis = space.mesh().basis();
   factors = DeviceVector<double>("nekbone_k: geometric factors", layout.n_factor_values());
   derivative = to_device("nekbone_k: derivative matrix", basis.derivative);
   weights = to_device("nekbone_k: GLL weights", basis.weights);
-  const ScaledBasis scaled(basis);
-  scaled_derivative = to_device("nekbone_k: scaled derivative matrix", scaled.derivative);
-  root_weights = to_device("nekbone_k: roots of GLL weights", scaled.root_weights);
+  scaled_derivative = to_device("nekbone_k: scaled derivative matrix", scaled_basis.derivative);
+  root_weights = to_device("nekbone_k: roots of GLL weights", scaled_basis.root_weights);
 
   const FactorKernel kernel{NodeCoordinates(space), derivative, factors, layout.nq,
                             layout.n_elements};

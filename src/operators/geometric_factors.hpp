@@ -31,8 +31,9 @@ struct GeometricFactors {
   DeviceVector<double> derivative;
   /// (Nq) GLL weights w_i.
   DeviceVector<double> weights;
-  /// For the element kernel, which works with nodal values times √w: (Nq, Nq) row-major
-  /// √w_i D(i, j) / √w_j, and (Nq) √w_i.
+  /// For the element kernel, which works with nodal values times √w; and its two arrays in device
+  /// memory.
+  ScaledBasis scaled_basis;
   DeviceVector<double> scaled_derivative, root_weights;
 
   static double estimated_bytes(const BoxMesh& mesh) {

@@ -234,7 +234,7 @@ void compare_kernels(std::integer_sequence<int, orders...>) {
                               .interior_begin = op.space.interior_begin(),
                               .lambda = 0.1,
                               .surface_entries = op.space.surface_entries(),
-                              .basis = &op.space.mesh().basis(),
+                              .scaled_basis = &op.geometry.scaled_basis,
                               .factors = op.geometry.factors,
                               .scaled_derivative = op.geometry.scaled_derivative,
                               .root_weights = op.geometry.root_weights,
