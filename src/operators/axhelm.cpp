@@ -77,7 +77,8 @@ class RunTimeAxhelm {
         const Lanes flux_t = rt * u_r + st * u_s + tt * u_t;
         for (int m = 0; m < nq; ++m) au[m * stride + column] += D[k * nq + m] * flux_t;
         if (args.lambda != 0)
-          au[k * stride + column] += args.lambda * jacobian(g) * u_layer[column];
+          au[k * stride + column] +=
+              args.lambda * determinant(rr, rs, rt, ss, st, tt) * u_layer[column];
       });
       team.team_barrier();
       Kokkos::parallel_for(Kokkos::TeamThreadRange(team, layer), [&](int column) {

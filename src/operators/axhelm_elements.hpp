@@ -12,12 +12,6 @@ struct AxhelmElements {
   AxhelmArguments args;
   Nq nq;
 
-  KOKKOS_FUNCTION static Lanes read(const double* from) {
-    Lanes value;
-    value.copy_from(from, Kokkos::Experimental::simd_flag_default);
-    return value;
-  }
-
   /// set(k, u) at every node of a column. Strides are known with Nq, so that a GPU addresses a
   /// whole column from one register.
   template <class Set>
@@ -39,8 +33,25 @@ struct AxhelmElements {
     } else {
       const double* const inner = u + interior_begin(block) + column.inner * lanes;
       for (int k = 1; k < nq - 1; ++k)
-        set(k, read(inner + (k - 1) * ElementLayout::interior_stride(nq) * lanes));
+        set(k, read_lanes(inner + (k - 1) * ElementLayout::interior_stride(nq) * lanes));
     }
+  }
+
+  /// The entries of u at the nodes of a column, where there is one lane. For those who read them
+  /// all before the first value, so that a GPU has them under way together.
+  template <int n>
+  KOKKOS_FORCEINLINE_FUNCTION void entries(LocalIndex block, const ElementLayout::Column& column,
+                                           LocalIndex (&entry)[n]) const {
+    static_assert(n > 1 && lanes == 1);
+    const LocalIndex* const surface =
+        args.surface_entries.data() + ElementLayout::offset(block, 0, ElementLayout::n_surface(nq));
+    entry[0] = surface[column.first];
+    entry[n - 1] = surface[column.first + ElementLayout::last_layer(nq)];
+    const LocalIndex inner = static_cast<LocalIndex>(interior_begin(block)) + column.inner;
+    NEKBONE_K_UNROLL
+    for (int k = 1; k < n - 1; ++k)
+      entry[k] = column.on_rim ? surface[column.inner + (k - 1) * ElementLayout::surface_stride(nq)]
+                               : inner + (k - 1) * ElementLayout::interior_stride(nq);
   }
 
   /// Au = get(k) at every node of a column.
@@ -50,16 +61,16 @@ struct AxhelmElements {
     double* const surface =
         args.au_surface.data() + ElementLayout::offset(block, 0, ElementLayout::n_surface(nq));
     double* const first = surface + column.first * lanes;
-    write(first, get(0));
-    write(first + ElementLayout::last_layer(nq) * lanes, get(nq - 1));
+    write_lanes(first, get(0));
+    write_lanes(first + ElementLayout::last_layer(nq) * lanes, get(nq - 1));
     if (column.on_rim) {
       double* const inner = surface + column.inner * lanes;
       for (int k = 1; k < nq - 1; ++k)
-        write(inner + (k - 1) * ElementLayout::surface_stride(nq) * lanes, get(k));
+        write_lanes(inner + (k - 1) * ElementLayout::surface_stride(nq) * lanes, get(k));
     } else {
       double* const inner = args.au_interior.data() + interior_begin(block) + column.inner * lanes;
       for (int k = 1; k < nq - 1; ++k)
-        write(inner + (k - 1) * ElementLayout::interior_stride(nq) * lanes, get(k));
+        write_lanes(inner + (k - 1) * ElementLayout::interior_stride(nq) * lanes, get(k));
     }
   }
 
@@ -70,23 +81,15 @@ struct AxhelmElements {
   }
   /// Factor c of the point that lies `points` after.
   KOKKOS_FORCEINLINE_FUNCTION Lanes factor(const double* from, int c, int points) const {
-    return read(from + (c * nq * nq * nq + points) * lanes);
+    return read_lanes(from + (c * nq * nq * nq + points) * lanes);
   }
 
  private:
   static constexpr int lanes = ElementLayout::lanes;
 
-  KOKKOS_FORCEINLINE_FUNCTION static void write(double* to, const Lanes& value) {
-    value.copy_to(to, Kokkos::Experimental::simd_flag_default);
-  }
   KOKKOS_FORCEINLINE_FUNCTION std::size_t interior_begin(LocalIndex block) const {
     return args.interior_begin + ElementLayout::offset(block, 0, ElementLayout::n_interior(nq));
   }
 };
-
-/// J from the six factors of a point.
-KOKKOS_FORCEINLINE_FUNCTION Lanes jacobian(const Lanes (&g)[ElementLayout::n_factors]) {
-  return determinant(g[0], g[1], g[2], g[3], g[4], g[5]);
-}
 
 }  // namespace nekbone_k

@@ -4,8 +4,10 @@
 
 #include <utility>
 
+#include "core/team_sum.hpp"
 #include "operators/axhelm_elements.hpp"
 #include "operators/axhelm_shape.hpp"
+#include "operators/line_derivative.hpp"
 
 namespace nekbone_k {
 
@@ -15,47 +17,56 @@ struct StaticNq {
   KOKKOS_FUNCTION constexpr operator int() const { return value; }
 };
 
-/// A team applies the operator to some blocks of elements, a lane an element. A thread keeps strips
-/// of columns, u and Au of all layers k, to itself (AxhelmShape); what columns need of each other
-/// passes through tiles of one layer in team scratch: first u, for its derivatives along r and s,
-/// then the fluxes of those directions, for the transposed ones. Derivatives along t and their
-/// transpose stay in the thread.
+/// A team applies the operator to some blocks of elements, a lane an element, line by line.
 ///
-/// As D̂ᵀ = -D̂ but for the ends of the diagonal, a thread keeps two rows of D̂ and no columns.
-template <int order>
+/// A thread keeps the values of its columns, first u, then Au, to itself, and so differentiates
+/// along t. Lines along r and s pass through two tiles of some layers in team scratch
+/// (AxhelmShape): both get u, in one all rows are differentiated in place, in the other all lines
+/// along s; the threads of the columns turn these derivatives into fluxes; and the tiles are
+/// differentiated again. As D̂ᵀ = -D̂ but for the ends of the diagonal, that is Dᵀ but for its sign
+/// and a term at the faces.
+template <int order, class Shape = AxhelmShape<ExecutionSpace, order + 1>>
 class AxhelmKernel {
   static constexpr int nq = order + 1;
-  using Shape = AxhelmShape<ExecutionSpace, nq>;
-  static constexpr int width = Shape::width, strips = Shape::strips;
   static constexpr int n_factors = ElementLayout::n_factors;
-  // The rows that half a warp reads begin in different banks.
-  static constexpr int pitch = nq % 16 == 0 ? nq + 1 : nq;
-  static constexpr int tile_size = pitch * nq;
-  static constexpr int threads_per_block = Shape::team_size / Shape::blocks_per_team;
+  static constexpr int threads = Shape::threads_per_block;
+  static constexpr int team_size = threads * Shape::blocks_per_team;
+  static constexpr int columns = nq * nq / threads;  // of a thread
+  static_assert(threads == 1 || columns == 1);       // its c-th is column thread + c
+  static constexpr int tile_layer = nq * Shape::pitch;
+  static constexpr int tile_size = Shape::layers * tile_layer;
+  // Lanes from one layer of a thread's columns to the next. On a CPU one more than there are
+  // columns: layers of 4096 bytes, as at Nq = 8 with 8 lanes, evict each other from the cache.
+  static constexpr int stride = columns == 1 ? 1 : columns + 1;
+  static constexpr int u_t_stride = threads == 1 ? stride : threads;
+  static constexpr int u_t_size = Shape::u_t_in_scratch ? nq * u_t_stride : 0;
   KOKKOS_FUNCTION static constexpr std::size_t scratch_bytes() {
-    return 3 * sizeof(Lanes) * tile_size * Shape::blocks_per_team;
+    return sizeof(Lanes) * ((2 * tile_size + u_t_size) * Shape::blocks_per_team + team_size);
   }
-  /// Fast scratch where it surely fits, else ordinary memory.
-  KOKKOS_FUNCTION static constexpr int scratch_level() { return scratch_bytes() <= 40'000 ? 0 : 1; }
+  /// Fast scratch on a GPU, which has 48 KB a team; on a CPU the two differ little.
+  KOKKOS_FUNCTION static constexpr int scratch_level() { return scratch_bytes() <= 48'000 ? 0 : 1; }
+  static_assert(is_host_device || scratch_level() == 0, "tiles are too large for a GPU's scratch");
 
  public:
-  using Policy = Kokkos::TeamPolicy<ExecutionSpace,
-                                    Kokkos::LaunchBounds<Shape::team_size, Shape::least_teams>>;
+  using Policy =
+      Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<team_size, Shape::least_teams>>;
   using Team = typename Policy::member_type;
 
-  explicit AxhelmKernel(const AxhelmArguments& arguments) : m_elements{arguments, {}} {
-    const ScaledBasis& scaled = *arguments.scaled_basis;
-    for (int k = 0; k < nq; ++k) {
-      m_root_weight[k] = scaled.root_weights[k];
-      for (int m = 0; m < nq; ++m) m_derivative[k][m] = scaled.derivative[k * nq + m];
+  explicit AxhelmKernel(const AxhelmArguments& arguments)
+      : m_elements{arguments, {}}, m_derivative(*arguments.scaled_basis) {
+    for (int i = 0; i < nq; ++i) {
+      m_root_weight[i] = arguments.scaled_basis->root_weights[i];
+      m_end[i] = 0;
     }
+    m_end[0] = -1 / (m_root_weight[0] * m_root_weight[0]);
+    m_end[nq - 1] = -m_end[0];
   }
 
   void run() const {
     const AxhelmArguments& args = m_elements.args;
     const LocalIndex blocks = args.last_block - args.first_block;
     if (blocks <= 0) return;
-    Policy policy((blocks + Shape::blocks_per_team - 1) / Shape::blocks_per_team, Shape::team_size);
+    Policy policy((blocks + Shape::blocks_per_team - 1) / Shape::blocks_per_team, team_size);
     // Room to align it, which Kokkos does not add.
     policy.set_scratch_size(scratch_level(), Kokkos::PerTeam(scratch_bytes() + alignof(Lanes)));
     // Without the hint a functor of this size is copied to the GPU apart from the launch.
@@ -69,176 +80,194 @@ class AxhelmKernel {
     const AxhelmArguments& args = m_elements.args;
     const LocalIndex first_team =
         (args.first_block + Shape::blocks_per_team - 1) / Shape::blocks_per_team;
-    const int block_of_team = team.team_rank() / threads_per_block;
+    const int block_of_team = team.team_rank() / threads, thread = team.team_rank() % threads;
     const LocalIndex wanted =
         args.first_block + team.league_rank() * Shape::blocks_per_team + block_of_team;
     const bool works = wanted < args.last_block;  // else it only keeps the barriers
     const LocalIndex block = works ? wanted : args.last_block - 1;
-    const int first_column = team.team_rank() % threads_per_block * width * strips;
-    const int i0 = first_column % nq, j0 = first_column / nq;
-    Lanes* const tile =
-        static_cast<Lanes*>(
-            team.team_scratch(scratch_level()).get_shmem_aligned(scratch_bytes(), alignof(Lanes))) +
-        block_of_team * 3 * tile_size;
-    Lanes* const tile_r = tile + tile_size;
+    const TeamSum<team_size> sum{static_cast<Lanes*>(
+        team.team_scratch(scratch_level()).get_shmem_aligned(scratch_bytes(), alignof(Lanes)))};
+    Lanes* const tile_r = sum.values + team_size + block_of_team * (2 * tile_size + u_t_size);
     Lanes* const tile_s = tile_r + tile_size;
+    Lanes* const scratch_u_t = tile_s + tile_size + thread;
+    const double* const factors = m_elements.factors(block, thread);
 
-    double d_r[width][nq], d_s[strips][nq];  // rows i and j of D̂
-    double end_r[width], end_s[strips];      // D̂ + D̂ᵀ on the diagonal
-    double root_w_r[width], root_w_s[strips];
-    NEKBONE_K_UNROLL
-    for (int w = 0; w < width; ++w) {
-      NEKBONE_K_UNROLL
-      for (int m = 0; m < nq; ++m) d_r[w][m] = args.scaled_derivative((i0 + w) * nq + m);
-      root_w_r[w] = args.root_weights(i0 + w);
-      end_r[w] = end_term(i0 + w, root_w_r[w]);
-    }
-    NEKBONE_K_UNROLL
-    for (int s = 0; s < strips; ++s) {
-      NEKBONE_K_UNROLL
-      for (int m = 0; m < nq; ++m) d_s[s][m] = args.scaled_derivative((j0 + s) * nq + m);
-      root_w_s[s] = args.root_weights(j0 + s);
-      end_s[s] = end_term(j0 + s, root_w_s[s]);
-    }
-
-    Lanes u[strips][nq][width], au[strips][nq][width];
-    for (int s = 0; s < strips; ++s) {
-      NEKBONE_K_UNROLL
-      for (int w = 0; w < width; ++w) {
-        const double root_w = root_w_r[w] * root_w_s[s];
-        m_elements.load(block, ElementLayout::column(nq, i0 + w, j0 + s),
-                        [&](int k, const Lanes& value) {
-                          u[s][k][w] = root_w * (m_root_weight[k] * value);
-                          au[s][k][w] = Lanes(0.0);
-                        });
+    Lanes u[nq][stride];  // becomes Au
+    Lanes own_u_t[Shape::u_t_in_scratch ? 1 : nq][stride];
+    const auto u_t = [&](int k, int c) -> Lanes& {
+      if constexpr (Shape::u_t_in_scratch)
+        return scratch_u_t[k * u_t_stride + c];
+      else
+        return own_u_t[k][c];
+    };
+    Factors ahead[Shape::factors_ahead + 1];
+    for (int c = 0; c < columns; ++c) {
+      const int i = (thread + c) % nq, j = (thread + c) / nq;
+      const ElementLayout::Column column = ElementLayout::column(nq, i, j);
+      const double root_w = m_root_weight[i] * m_root_weight[j];
+      const auto set = [&](int k, const Lanes& value) {
+        u[k][c] = root_w * (m_root_weight[k] * value);
+      };
+      if constexpr (Shape::factors_ahead > 0) {
+        LocalIndex entries[nq];
+        m_elements.entries(block, column, entries);
+        NEKBONE_K_UNROLL
+        for (int k = 0; k < Shape::factors_ahead; ++k) read_factors(factors, k * nq * nq, ahead[k]);
+        NEKBONE_K_UNROLL
+        for (int k = 0; k < nq; ++k) set(k, args.u(entries[k]));
+      } else {
+        m_elements.load(block, column, set);
       }
     }
-    const double* const factors = m_elements.factors(block, first_column);
-    Lanes ahead[Shape::reads_ahead ? n_factors : 1];
-    if constexpr (Shape::reads_ahead) read_factors(factors, 0, ahead);
 
-    for_each_layer([&](auto k) {
-      for (int s = 0; s < strips; ++s) {
-        NEKBONE_K_UNROLL
-        for (int w = 0; w < width; ++w) tile[(j0 + s) * pitch + i0 + w] = u[s][k][w];
+    Lanes dot(0.0);  // u·Au of the thread's columns
+    for_each_step([&](auto first_layer, auto n_layers) {
+      for_each_point(first_layer, n_layers, thread,
+                     [&](int k, int c, int at, int, int) { tile_r[at] = tile_s[at] = u[k][c]; });
+      if (first_layer == 0) {
+        for (int c = 0; c < columns; ++c) {
+          differentiate(&u[0][c], stride, [&](int k, const Lanes& value) { u_t(k, c) = value; });
+        }
       }
       team.team_barrier();
-
-      for (int s = 0; s < strips; ++s) {
-        const int j = j0 + s;
-        Lanes u_r[width], u_s[width], u_t[width], flux_t[width];
-        NEKBONE_K_UNROLL
-        for (int w = 0; w < width; ++w) u_r[w] = u_s[w] = u_t[w] = Lanes(0.0);
-        NEKBONE_K_UNROLL
-        for (int m = 0; m < nq; ++m) {
-          const Lanes along_r = tile[j * pitch + m];
-          NEKBONE_K_UNROLL
-          for (int w = 0; w < width; ++w) u_r[w] += d_r[w][m] * along_r;
-        }
-        NEKBONE_K_UNROLL
-        for (int m = 0; m < nq; ++m) {
-          NEKBONE_K_UNROLL
-          for (int w = 0; w < width; ++w) {
-            u_s[w] += d_s[s][m] * tile[m * pitch + i0 + w];
-            u_t[w] += m_derivative[k][m] * u[s][m][w];
-          }
-        }
-        NEKBONE_K_UNROLL
-        for (int w = 0; w < width; ++w) {
-          Lanes g[n_factors];
-          if constexpr (Shape::reads_ahead) {
-            NEKBONE_K_UNROLL
-            for (int c = 0; c < n_factors; ++c) g[c] = ahead[c];
-          } else {
-            read_factors(factors, (k * nq + s) * nq + w, g);
-          }
-          const auto& [rr, rs, rt, ss, st, tt] = g;
-          const int at = j * pitch + i0 + w;
-          const Lanes flux_r = rr * u_r[w] + rs * u_s[w] + rt * u_t[w];
-          const Lanes flux_s = rs * u_r[w] + ss * u_s[w] + st * u_t[w];
-          flux_t[w] = rt * u_r[w] + st * u_s[w] + tt * u_t[w];
-          tile_r[at] = flux_r;
-          tile_s[at] = flux_s;
-          au[s][k][w] += end_r[w] * flux_r + end_s[s] * flux_s;
-          if (args.lambda != 0) au[s][k][w] += args.lambda * jacobian(g) * u[s][k][w];
-        }
-        NEKBONE_K_UNROLL
-        for (int m = 0; m < nq; ++m) {
-          NEKBONE_K_UNROLL
-          for (int w = 0; w < width; ++w) au[s][m][w] += m_derivative[k][m] * flux_t[w];
-        }
-      }
-      if constexpr (Shape::reads_ahead)
-        if (k + 1 < nq) read_factors(factors, (k + 1) * nq * nq, ahead);
+      differentiate_tiles(tile_r, tile_s, n_layers, thread);
       team.team_barrier();
-
-      for (int s = 0; s < strips; ++s) {
-        const int j = j0 + s;
-        Lanes sum_r[width], sum_s[width];
-        NEKBONE_K_UNROLL
-        for (int w = 0; w < width; ++w) sum_r[w] = sum_s[w] = Lanes(0.0);
-        NEKBONE_K_UNROLL
-        for (int m = 0; m < nq; ++m) {
-          const Lanes along_r = tile_r[j * pitch + m];
-          NEKBONE_K_UNROLL
-          for (int w = 0; w < width; ++w) {
-            sum_r[w] += d_r[w][m] * along_r;
-            sum_s[w] += d_s[s][m] * tile_s[m * pitch + i0 + w];
-          }
+      for_each_point(first_layer, n_layers, thread, [&](int k, int c, int at, int i, int j) {
+        Factors now;
+        if constexpr (Shape::factors_ahead > 0) {
+          Factors& next = ahead[k % Shape::factors_ahead];
+          now = next;
+          if (k + Shape::factors_ahead < nq)
+            read_factors(factors, (k + Shape::factors_ahead) * nq * nq, next);
+        } else {
+          read_factors(factors, k * nq * nq + c, now);
         }
-        NEKBONE_K_UNROLL
-        for (int w = 0; w < width; ++w) au[s][k][w] -= sum_r[w] + sum_s[w];
-      }
+        const auto& [rr, rs, rt, ss, st, tt] = now.g;
+        const Lanes u_r = tile_r[at], u_s = tile_s[at], along_t = u_t(k, c);
+        const Lanes flux_r = rr * u_r + rs * u_s + rt * along_t;
+        const Lanes flux_s = rs * u_r + ss * u_s + st * along_t;
+        const Lanes flux_t = rt * u_r + st * u_s + tt * along_t;
+        tile_r[at] = flux_r;
+        tile_s[at] = flux_s;
+        u_t(k, c) = flux_t;
+        Lanes mass(0.0);
+        if (args.lambda != 0) mass = args.lambda * determinant(rr, rs, rt, ss, st, tt) * u[k][c];
+        dot += mass * u[k][c] + flux_r * u_r + flux_s * u_s + flux_t * along_t;
+        u[k][c] = mass + m_end[i] * flux_r + m_end[j] * flux_s;
+        if (k == 0 || k == nq - 1) u[k][c] += m_end[k] * flux_t;
+      });
+      sum.put(team.team_rank(), works ? dot : Lanes(0.0));
+      team.team_barrier();
+      differentiate_tiles(tile_r, tile_s, n_layers, thread);
+      sum.fold(team.team_rank());
+      team.team_barrier();
+      for_each_point(first_layer, n_layers, thread,
+                     [&](int k, int c, int at, int, int) { u[k][c] -= tile_r[at] + tile_s[at]; });
     });
 
-    Lanes dot(0.0);
-    for (int s = 0; s < strips; ++s) {
-      NEKBONE_K_UNROLL
-      for (int w = 0; w < width; ++w) {
-        const double root_w = root_w_r[w] * root_w_s[s];
-        if (works)
-          m_elements.store(block, ElementLayout::column(nq, i0 + w, j0 + s),
-                           [&](int k) { return root_w * (m_root_weight[k] * au[s][k][w]); });
-        NEKBONE_K_UNROLL
-        for (int k = 0; k < nq; ++k) dot += u[s][k][w] * au[s][k][w];
-      }
+    for (int c = 0; c < columns; ++c) {
+      differentiate(&u_t(0, c), u_t_step, [&](int k, const Lanes& value) { u[k][c] -= value; });
+      const int i = (thread + c) % nq, j = (thread + c) / nq;
+      const double root_w = m_root_weight[i] * m_root_weight[j];
+      if (works)
+        m_elements.store(block, ElementLayout::column(nq, i, j),
+                         [&](int k) { return root_w * (m_root_weight[k] * u[k][c]); });
     }
-    double dot_of_team = 0;
-    if (works)
-      for (int lane = 0; lane < ElementLayout::lanes; ++lane) dot_of_team += dot[lane];
-    team.team_reduce(Kokkos::Sum<double>(dot_of_team));
-    Kokkos::single(Kokkos::PerTeam(team),
-                   [&]() { args.partial_dots(first_team + team.league_rank()) = dot_of_team; });
+    // Kokkos::single() would come with a barrier and divisions of its own.
+    if (team.team_rank() == 0) args.partial_dots(first_team + team.league_rank()) = sum.total();
   }
 
  private:
-  template <class Layer>
-  KOKKOS_FORCEINLINE_FUNCTION static void for_each_layer(const Layer& layer) {
-    if constexpr (Shape::unrolls_layers) {
-      [&]<int... k>(std::integer_sequence<int, k...>) {
-        (layer(std::integral_constant<int, k>{}), ...);
-      }
-      (std::make_integer_sequence<int, nq>{});
+  /// The six factors of a point: rr, rs, rt, ss, st, tt.
+  struct Factors {
+    Lanes g[n_factors];
+  };
+  static constexpr int u_t_step = Shape::u_t_in_scratch ? u_t_stride : stride;
+
+  /// step(first layer, number of layers) for the layers that are in the tiles at a time. On a GPU
+  /// unrolled, so that columns live in registers.
+  template <class Step>
+  KOKKOS_FORCEINLINE_FUNCTION static void for_each_step(const Step& step) {
+    constexpr int layers = Shape::layers;
+    if constexpr (is_host_device) {
+      static_assert(nq % layers == 0);
+      for (int k = 0; k < nq; k += layers) step(k, std::integral_constant<int, layers>{});
     } else {
-      for (int k = 0; k < nq; ++k) layer(k);
+      [&]<int... s>(std::integer_sequence<int, s...>) {
+        (step(std::integral_constant<int, s * layers>{}, std::integral_constant < int,
+              (s + 1) * layers <= nq ? layers : nq - s * layers > {}),
+         ...);
+      }
+      (std::make_integer_sequence<int, (nq + layers - 1) / layers>{});
+    }
+  }
+
+  /// work(k, c, at, i, j) at the points of the thread's columns in some layers: in layer k of its
+  /// c-th column, over (i, j), which is entry `at` of the tiles.
+  template <class First, int n_layers, class Work>
+  KOKKOS_FORCEINLINE_FUNCTION static void for_each_point(First first_layer,
+                                                         std::integral_constant<int, n_layers>,
+                                                         int thread, const Work& work) {
+    NEKBONE_K_UNROLL
+    for (int layer = 0; layer < n_layers; ++layer) {
+      for (int c = 0; c < columns; ++c) {
+        const int i = (thread + c) % nq, j = (thread + c) / nq;
+        work(first_layer + layer, c, layer * tile_layer + j * Shape::pitch + i, i, j);
+      }
+    }
+  }
+
+  /// The derivative of a line of values, `step` apart.
+  template <class Set>
+  KOKKOS_FORCEINLINE_FUNCTION void differentiate(const Lanes* line, int step,
+                                                 const Set& set) const {
+    Lanes x[nq];
+    NEKBONE_K_UNROLL
+    for (int m = 0; m < nq; ++m) x[m] = line[m * step];
+    m_derivative(x, set);
+  }
+
+  /// In place: the thread's share of the lines along r of one tile, along s of the other.
+  template <int n_layers>
+  KOKKOS_FORCEINLINE_FUNCTION void differentiate_tiles(Lanes* tile_r, Lanes* tile_s,
+                                                       std::integral_constant<int, n_layers>,
+                                                       int thread) const {
+    for_each_line<n_layers * nq>(thread, [&](int line) {
+      Lanes* const row = tile_r + line * Shape::pitch;
+      differentiate(row, 1, [&](int m, const Lanes& value) { row[m] = value; });
+    });
+    // Threads that had no row in the last round begin.
+    constexpr int with_row = n_layers * nq % threads;
+    const int turned = with_row == 0 ? thread : (thread + threads - with_row) % threads;
+    for_each_line<n_layers * nq>(turned, [&](int line) {
+      Lanes* const along_s = tile_s + line / nq * tile_layer + line % nq;
+      differentiate(along_s, Shape::pitch,
+                    [&](int m, const Lanes& value) { along_s[m * Shape::pitch] = value; });
+    });
+  }
+
+  /// work(line) for the thread's lines of some. Whole rounds are without a condition: where threads
+  /// may diverge, a GPU reads no operands from its uniform registers.
+  template <int lines, class Work>
+  KOKKOS_FORCEINLINE_FUNCTION static void for_each_line(int thread, const Work& work) {
+    constexpr int rounds = lines / threads;
+    for (int round = 0; round < rounds; ++round) work(round * threads + thread);
+    if constexpr (lines % threads != 0) {
+      if (thread < lines % threads) work(rounds * threads + thread);
     }
   }
 
   /// The factors of the point `points` after that of `from`.
   KOKKOS_FORCEINLINE_FUNCTION void read_factors(const double* from, int points,
-                                                Lanes (&g)[n_factors]) const {
+                                                Factors& factors) const {
     NEKBONE_K_UNROLL
-    for (int c = 0; c < n_factors; ++c) g[c] = m_elements.factor(from, c, points);
-  }
-
-  /// Entry i of the diagonal of D̂ + D̂ᵀ: the boundary term of integration by parts.
-  KOKKOS_FORCEINLINE_FUNCTION static double end_term(int i, double root_w) {
-    return (i == 0 ? -1.0 : i == nq - 1 ? 1.0 : 0.0) / (root_w * root_w);
+    for (int c = 0; c < n_factors; ++c) factors.g[c] = m_elements.factor(from, c, points);
   }
 
   AxhelmElements<StaticNq<nq>> m_elements;
-  // Where their place is known when compiling, a GPU reads these as constants of the launch.
-  double m_derivative[nq][nq], m_root_weight[nq];
+  LineDerivative<nq> m_derivative;
+  double m_root_weight[nq];  // √w_i
+  double m_end[nq];          // the diagonal of D̂ + D̂ᵀ: the face terms of integration by parts
 };
 
 template <int order>

@@ -2,55 +2,70 @@
 /// How the element kernel is spread over the threads of an execution space.
 #pragma once
 
-#include <algorithm>
-
 #include "operators/element_layout.hpp"
 
 namespace nekbone_k {
 
-/// The launch shape of the element kernel at one compiled order. An element's nodes over one (i, j)
-/// are a *column*; a thread works on *strips* of `width` neighbouring columns, whose values it
-/// keeps to itself.
+/// The launch shape of the element kernel at one compiled order. The nodes of an element over one
+/// (i, j) are a *column*.
 ///
-/// A CPU thread has a block of elements to itself: all rows of columns, one row at a time, so that
-/// a coefficient read once serves a whole row.
+/// A CPU thread has a block of elements to itself and works through them layer by layer, so that
+/// the tiles of a layer stay in its first cache.
 template <class Space, int nq>
 struct AxhelmShape {
-  static constexpr int width = nq;
-  static constexpr int strips = nq;  ///< of a thread
   static constexpr int blocks_per_team = 1;
-  static constexpr int team_size = 1;
-  static constexpr int least_teams = 0;  ///< at once on a multiprocessor; 0: no say
-  /// Whether the factors of the next layer are read before they are needed.
-  static constexpr bool reads_ahead = false;
-  /// Whether the loop over layers is unrolled, so that a column can live in registers.
-  static constexpr bool unrolls_layers = false;
+  static constexpr int threads_per_block = 1;  ///< they share the block's columns
+  static constexpr int least_teams = 0;        ///< at once on a multiprocessor; 0: no say
+  static constexpr int layers = 1;             ///< of an element that are in the tiles at a time
+  static constexpr int pitch = nq;             ///< Lanes from one row of a tile to the next
+  /// Whether ∂u/∂t of a thread's columns is in team scratch, else in the thread's own memory.
+  static constexpr bool u_t_in_scratch = true;
+  /// Layers of factors that are read before they are needed.
+  static constexpr int factors_ahead = 0;
 };
 
-/// A GPU thread has one column, in registers. Small elements share a team, so that a team has
-/// enough threads to hide latency; `least_teams` bounds the registers of a thread.
-template <int nq>
+/// What was fastest on an H200 (docs/performance.md). A thread has one column; small elements share
+/// a team. `least_teams` bounds the registers of a thread.
 struct GpuAxhelmShape {
-  static constexpr int width = 1;
-  static constexpr int strips = 1;
-  static constexpr int blocks_per_team = std::max(1, 128 / (nq * nq));
-  static constexpr int team_size = blocks_per_team * nq * nq;
-  /// 65,536 registers of a multiprocessor over what a thread needs: two columns, two rows of D, the
-  /// factors of a layer, and some.
-  static constexpr int registers = std::min(255, 2 * (4 * nq + 12) + 40);
-  static constexpr int least_teams =
-      std::max(1, 65536 / (registers * ((team_size + 31) / 32 * 32)));
-  static constexpr bool reads_ahead = true;
-  static constexpr bool unrolls_layers = true;
+  int blocks_per_team, layers, factors_ahead, least_teams;
+  bool u_t_in_scratch;
+};
+inline constexpr GpuAxhelmShape gpu_axhelm_shapes[] = {
+    {16, 2, 2, 16, false},  // Nq = 2
+    {7, 3, 2, 12, false},   // 3
+    {4, 4, 2, 12, false},   // 4
+    {5, 5, 2, 5, false},    // 5
+    {3, 6, 3, 4, false},    // 6
+    {2, 7, 3, 4, false},    // 7
+    {1, 8, 3, 8, false},    // 8
+    {1, 9, 3, 5, false},    // 9
+    {1, 10, 3, 4, false},   // 10
+    {1, 11, 3, 4, true},    // 11
+    {1, 12, 3, 3, true},    // 12
+    {1, 7, 2, 2, true},     // 13
+    {1, 7, 2, 2, true},     // 14
+    {1, 5, 2, 2, true},     // 15
+    {1, 8, 1, 2, false},    // 16
+};
+template <int nq, GpuAxhelmShape shape = gpu_axhelm_shapes[nq - 2]>
+struct GpuAxhelm {
+  static constexpr int blocks_per_team = shape.blocks_per_team;
+  static constexpr int threads_per_block = nq * nq;
+  static constexpr int least_teams = shape.least_teams;
+  static constexpr int layers = shape.layers;
+  /// Odd, so that the rows that half a warp reads begin in different banks.
+  static constexpr int pitch = nq % 2 == 0 ? nq + 1 : nq;
+  static constexpr bool u_t_in_scratch = shape.u_t_in_scratch;
+  static constexpr int factors_ahead = shape.factors_ahead;
 };
 
 #ifdef KOKKOS_ENABLE_CUDA
 template <int nq>
-struct AxhelmShape<Kokkos::Cuda, nq> : GpuAxhelmShape<nq> {};
+struct AxhelmShape<Kokkos::Cuda, nq> : GpuAxhelm<nq> {};
 #endif
 #ifdef KOKKOS_ENABLE_HIP
 template <int nq>
-struct AxhelmShape<Kokkos::HIP, nq> : GpuAxhelmShape<nq> {};
+struct AxhelmShape<Kokkos::HIP, nq> : GpuAxhelm<nq> {};
 #endif
 
 }  // namespace nekbone_k

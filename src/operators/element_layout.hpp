@@ -2,24 +2,19 @@
 /// Where the values of an element lie in memory: the one place that knows of SIMD lanes.
 #pragma once
 
-#include <Kokkos_SIMD.hpp>
 #include <cmath>
 
-#include "core/types.hpp"
+#include "core/lanes.hpp"
 
 namespace nekbone_k {
-
-/// One double of each of several elements: a SIMD register on a CPU, a plain double on a GPU.
-/// Kernels are written once in terms of it; elements, not points, lie in the lanes, so a kernel
-/// needs no shuffles and no remainder loops at any order (after libCEED's blocked backends).
-using Lanes = Kokkos::Experimental::native_simd<double>;
 
 /// Index arithmetic of element-wise arrays of one order on one rank.
 ///
 /// Elements are processed in blocks of `lanes`; position p of the processing order is lane p %
-/// lanes of block p / lanes, and the last block is padded with empty elements. The Np = Nq^3 points
-/// of an element are its surface points, which other elements may share, and its interior points,
-/// which belong to it alone.
+/// lanes of block p / lanes, and the last block is padded with empty elements. As elements, not
+/// points, lie in the lanes, a kernel needs no shuffles and no remainder loops at any order (after
+/// libCEED's blocked backends). The Np = Nq^3 points of an element are its surface points, which
+/// other elements may share, and its interior points, which belong to it alone.
 struct ElementLayout {
   static constexpr int lanes = static_cast<int>(Lanes::size());
   static constexpr int n_factors = 6;  ///< rr, rs, rt, ss, st, tt

@@ -4,23 +4,21 @@
 #include <KokkosBlas1_dot.hpp>
 #include <KokkosBlas1_mult.hpp>
 #include <KokkosBlas1_nrm2_squared.hpp>
-#include <Kokkos_SIMD.hpp>
 #include <type_traits>
+
+#include "core/lanes.hpp"
 
 namespace nekbone_k {
 namespace {
 
 using Range = Kokkos::RangePolicy<ExecutionSpace>;
-using Lanes = Kokkos::Experimental::native_simd<double>;
 
 template <class Value>
 KOKKOS_FORCEINLINE_FUNCTION Value read(const double* from) {
   if constexpr (std::is_same_v<Value, double>) {
     return *from;
   } else {
-    Value value;
-    value.copy_from(from, Kokkos::Experimental::simd_flag_default);
-    return value;
+    return read_lanes(from);
   }
 }
 
@@ -29,7 +27,7 @@ KOKKOS_FORCEINLINE_FUNCTION void write(double* to, const Value& value) {
   if constexpr (std::is_same_v<Value, double>) {
     *to = value;
   } else {
-    value.copy_to(to, Kokkos::Experimental::simd_flag_default);
+    write_lanes(to, value);
   }
 }
 

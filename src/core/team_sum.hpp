@@ -1,0 +1,38 @@
+/// @file
+/// A sum over the threads of a team.
+#pragma once
+
+#include "core/lanes.hpp"
+
+namespace nekbone_k {
+
+/// The sum of a value of every thread of a team, taken between barriers that a kernel has anyway:
+/// Kokkos' own reduction brings its own, which small elements feel. put(), barrier, fold(),
+/// barrier, total().
+template <int team_size>
+struct TeamSum {
+  Lanes* values;  ///< (team_size), in team scratch
+
+  KOKKOS_FORCEINLINE_FUNCTION void put(int thread, const Lanes& value) const {
+    values[thread] = value;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void fold(int thread) const {
+    if (thread >= parts) return;
+    Lanes part = values[thread];
+    NEKBONE_K_UNROLL
+    for (int t = parts; t < team_size; t += parts)
+      if (t + thread < team_size) part += values[t + thread];
+    values[thread] = part;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION double total() const {
+    double sum = 0;
+    for (int part = 0; part < parts; ++part)
+      for (int lane = 0; lane < static_cast<int>(Lanes::size()); ++lane) sum += values[part][lane];
+    return sum;
+  }
+
+ private:
+  static constexpr int parts = team_size < 8 ? team_size : 8;
+};
+
+}  // namespace nekbone_k

@@ -1,0 +1,73 @@
+/// @file
+/// The derivative along one line of nodes.
+#pragma once
+
+#include "operators/geometric_factors.hpp"
+
+namespace nekbone_k {
+
+/// ŷ = D̂ x̂ for the Nq values of a line of nodes.
+///
+/// D̂(i, m) = -D̂(N-i, N-m), as the GLL nodes are symmetric: the even part of x gives an odd y and
+/// the other way round, each by a matrix of half the size, so that half the multiplications are
+/// left (Solomonoff, J. Comput. Phys. 98, 1992). Every caller uses every coefficient in the same
+/// order: where the loops unroll a GPU reads them as constants of the launch, a CPU as operands in
+/// memory.
+template <int nq>
+class LineDerivative {
+ public:
+  explicit LineDerivative(const ScaledBasis& basis) {
+    for (int i = 0; i < nq; ++i)
+      for (int m = 0; m < half; ++m) {
+        const double left = basis.derivative[i * nq + m];
+        const double right = basis.derivative[i * nq + nq - 1 - m];
+        if (i < half) {
+          m_of_even[i][m] = (left + right) / 2;
+          m_of_odd[i][m] = (left - right) / 2;
+        } else if (i == nq - 1 - i) {
+          m_middle_row[m] = left;
+        }
+      }
+    if constexpr (has_middle)
+      for (int i = 0; i < half; ++i) m_middle_column[i] = basis.derivative[i * nq + half];
+  }
+
+  /// set(i, y_i) for every node. x may be overwritten by set().
+  template <class T, class Set>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const T (&x)[nq], const Set& set) const {
+    T even[half], odd[half];
+    NEKBONE_K_UNROLL
+    for (int m = 0; m < half; ++m) {
+      even[m] = x[m] + x[nq - 1 - m];
+      odd[m] = x[m] - x[nq - 1 - m];
+    }
+    [[maybe_unused]] const T middle = x[half];
+    NEKBONE_K_UNROLL
+    for (int i = 0; i < half; ++i) {
+      T of_even(0.0), of_odd(0.0);
+      NEKBONE_K_UNROLL
+      for (int m = 0; m < half; ++m) {
+        of_even += m_of_even[i][m] * even[m];
+        of_odd += m_of_odd[i][m] * odd[m];
+      }
+      if constexpr (has_middle) of_even += m_middle_column[i] * middle;
+      set(i, of_odd + of_even);
+      set(nq - 1 - i, of_odd - of_even);
+    }
+    if constexpr (has_middle) {
+      T of_odd(0.0);
+      NEKBONE_K_UNROLL
+      for (int m = 0; m < half; ++m) of_odd += m_middle_row[m] * odd[m];
+      set(half, of_odd);
+    }
+  }
+
+ private:
+  static constexpr int half = nq / 2;
+  static constexpr bool has_middle = nq % 2 == 1;
+
+  double m_of_even[half][half], m_of_odd[half][half];
+  double m_middle_row[half], m_middle_column[half];
+};
+
+}  // namespace nekbone_k

@@ -1,0 +1,54 @@
+#include "operators/line_derivative.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <utility>
+
+#include "mesh/gll.hpp"
+
+namespace nekbone_k {
+namespace {
+
+/// Derivatives of a line of Nq values, against the matrix itself.
+template <int nq>
+void compare_with_matrix() {
+  const GllBasis basis = make_gll_basis(nq - 1);
+  const LineDerivative<nq> derivative{ScaledBasis(basis)};
+  Lanes x[nq];
+  for (int m = 0; m < nq; ++m)
+    x[m] =
+        Lanes([&](auto lane) { return std::sin(1.0 + 3 * m + 0.7 * static_cast<double>(lane)); });
+  Lanes line[nq];
+  for (int m = 0; m < nq; ++m) line[m] = x[m];
+  int set = 0;
+  // In place, as the kernel does it.
+  derivative(line, [&](int i, const Lanes& value) {
+    line[i] = value;
+    ++set;
+  });
+  EXPECT_EQ(set, nq);
+  for (int lane = 0; lane < ElementLayout::lanes; ++lane)
+    for (int i = 0; i < nq; ++i) {
+      double sum = 0, size = 0;
+      for (int m = 0; m < nq; ++m) {
+        const double entry = std::sqrt(basis.weights[i]) * basis.derivative[i * nq + m] /
+                             std::sqrt(basis.weights[m]);
+        sum += entry * x[m][lane];
+        size += std::abs(entry * x[m][lane]);
+      }
+      EXPECT_NEAR(line[i][lane], sum, 1e-14 * size) << "Nq " << nq << ", i " << i;
+    }
+}
+
+template <int... nq>
+void compare_each(std::integer_sequence<int, nq...>) {
+  (compare_with_matrix<nq + 2>(), ...);
+}
+
+TEST(LineDerivative, IsTheMatrixAtEveryOrder) {
+  compare_each(std::make_integer_sequence<int, 16>{});
+}
+
+}  // namespace
+}  // namespace nekbone_k
