@@ -12,6 +12,7 @@ class AllToAll final : public Exchange {
       : m_comm(comm),
         m_buffers(buffers),
         m_item(buffers.item_bytes),
+        m_has_neighbours(!plan.neighbours.empty()),
         m_counts(comm.size(), 0),
         m_offsets(comm.size(), 0) {
     for (const Neighbour& n : plan.neighbours) {
@@ -21,7 +22,7 @@ class AllToAll final : public Exchange {
   }
 
   void start() override {
-    ExecutionSpace().fence("nekbone_k: packed before MPI reads the buffer");
+    if (m_has_neighbours) ExecutionSpace().fence("nekbone_k: packed before MPI reads the buffer");
     check_mpi(MPI_Ialltoallv(m_buffers.send, m_counts.data(), m_offsets.data(), m_item.get(),
                              m_buffers.receive, m_counts.data(), m_offsets.data(), m_item.get(),
                              m_comm.get(), &m_request),
@@ -34,6 +35,7 @@ class AllToAll final : public Exchange {
   const Communicator& m_comm;
   MessageBuffers m_buffers;
   MpiItem m_item;
+  bool m_has_neighbours;
   std::vector<int> m_counts, m_offsets;
   MPI_Request m_request = MPI_REQUEST_NULL;
 };
