@@ -38,16 +38,8 @@ void EllipticOperator::apply_boundary(const DeviceVector<double>& u,
 void EllipticOperator::apply_interior(const DeviceVector<double>& u,
                                       const DeviceVector<double>& au) const {
   elements(u, au, m_space.n_boundary_blocks(), m_space.layout().n_blocks());
+  m_u_dot_au.start(m_partial_dots);
   m_space.gather_rows(au, m_space.gs().plan().n_shared(), m_space.n_rows());
-}
-
-double EllipticOperator::u_dot_au() const {
-  double sum = 0;
-  const auto dots = m_partial_dots;
-  Kokkos::parallel_reduce(
-      "nekbone_k: u·Au", Kokkos::RangePolicy<ExecutionSpace>(0, dots.extent(0)),
-      KOKKOS_LAMBDA(const LocalIndex p, double& total) { total += dots(p); }, sum);
-  return sum;
 }
 
 void EllipticOperator::apply_some_interior(const DeviceVector<double>& u,

@@ -2,6 +2,7 @@
 /// A = stiffness + λ mass on assembled vectors.
 #pragma once
 
+#include "core/early_sum.hpp"
 #include "core/event_log.hpp"
 #include "operators/assembled_space.hpp"
 #include "operators/axhelm.hpp"
@@ -22,7 +23,7 @@ class EllipticOperator {
 
   /// au = A u, exchanged by the strategy selected in the space's gather-scatter: with an overlapped
   /// one the interior elements are worked on while messages fly. Returns this rank's part of uᵀ A
-  /// u, whose sum over the ranks is the whole. Collective.
+  /// u, whose sum over the ranks is the whole; kernels may then still be running. Collective.
   double apply(const DeviceVector<double>& u, const DeviceVector<double>& au,
                EventLog* log = nullptr) const;
 
@@ -30,8 +31,9 @@ class EllipticOperator {
   /// those that it does not. They return before their kernels end. Not collective.
   void apply_boundary(const DeviceVector<double>& u, const DeviceVector<double>& au) const;
   void apply_interior(const DeviceVector<double>& u, const DeviceVector<double>& au) const;
-  /// This rank's part of uᵀ A u of the last application, both parts done. Waits for the device.
-  double u_dot_au() const;
+  /// This rank's part of uᵀ A u, to be asked for once after both. Waits for the elements, not for
+  /// the rows. Not collective.
+  double u_dot_au() const { return m_u_dot_au.wait(); }
 
   /// The element kernel on a portion in (0, 1] of the interior blocks, for timing what an exchange
   /// can hide behind. Not collective.
@@ -54,6 +56,7 @@ class EllipticOperator {
   const GeometricFactors& m_geometry;
   double m_lambda;
   DeviceVector<double> m_partial_dots;
+  mutable EarlySum m_u_dot_au;
 };
 
 }  // namespace nekbone_k
