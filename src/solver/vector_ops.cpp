@@ -120,20 +120,14 @@ struct ProductsKernel {
 template <class Residual, class Preconditioner>
 ResidualProducts sum_products(const char* label, VectorRange range, const Residual& residual,
                               const Preconditioner& preconditioner,
-                              const DeviceVector<ResidualProducts>& parts) {
+                              const DeviceVector<ResidualProducts>& parts,
+                              EarlySum<ResidualProducts>& sum) {
   using Kernel = ProductsKernel<Residual, Preconditioner>;
   const LocalIndex n_teams = (range.size + Kernel::chunk - 1) / Kernel::chunk;
   Kokkos::parallel_for(label, typename Kernel::Policy(n_teams, Kernel::team_size),
                        Kernel{range, residual, preconditioner, parts});
-  ResidualProducts products;
-  Kokkos::parallel_reduce(
-      "nekbone_k: sum of products", Range(0, n_teams),
-      KOKKOS_LAMBDA(const LocalIndex t, double& rr, double& rz) {
-        rr += parts(t).r_dot_r;
-        rz += parts(t).r_dot_z;
-      },
-      products.r_dot_r, products.r_dot_z);
-  return products;
+  sum.start(parts);
+  return sum.wait();
 }
 
 template <class Preconditioner>
@@ -161,18 +155,18 @@ FusedVectorOps::FusedVectorOps(VectorRange range, ConstDeviceVector<double> inve
 ResidualProducts FusedVectorOps::products(const DeviceVector<double>& r) const {
   const AsIs residual{r.data()};
   const char* const label = "nekbone_k: products";
-  return is_jacobi()
-             ? sum_products(label, m_range, residual, Diagonal{m_inverse_diagonal.data()}, m_parts)
-             : sum_products(label, m_range, residual, Identity{}, m_parts);
+  return is_jacobi() ? sum_products(label, m_range, residual, Diagonal{m_inverse_diagonal.data()},
+                                    m_parts, m_sum)
+                     : sum_products(label, m_range, residual, Identity{}, m_parts, m_sum);
 }
 
 ResidualProducts FusedVectorOps::update_residual(double alpha, const DeviceVector<double>& ap,
                                                  const DeviceVector<double>& r) const {
   const Updated residual{alpha, ap.data(), r.data()};
   const char* const label = "nekbone_k: update residual";
-  return is_jacobi()
-             ? sum_products(label, m_range, residual, Diagonal{m_inverse_diagonal.data()}, m_parts)
-             : sum_products(label, m_range, residual, Identity{}, m_parts);
+  return is_jacobi() ? sum_products(label, m_range, residual, Diagonal{m_inverse_diagonal.data()},
+                                    m_parts, m_sum)
+                     : sum_products(label, m_range, residual, Identity{}, m_parts, m_sum);
 }
 
 void FusedVectorOps::update_solution_and_direction(double alpha, double beta,

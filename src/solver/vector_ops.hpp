@@ -2,7 +2,7 @@
 /// The vector part of conjugate gradients, in two versions with one interface.
 #pragma once
 
-#include "core/types.hpp"
+#include "core/early_sum.hpp"
 
 namespace nekbone_k {
 
@@ -15,6 +15,12 @@ struct VectorRange {
 /// This rank's parts of the two products that an iteration needs of the new residual.
 struct ResidualProducts {
   double r_dot_r = 0, r_dot_z = 0;
+
+  KOKKOS_FUNCTION ResidualProducts& operator+=(const ResidualProducts& other) {
+    r_dot_r += other.r_dot_r;
+    r_dot_z += other.r_dot_z;
+    return *this;
+  }
 };
 
 /// One kernel for each group of operations that can share its reads; the preconditioned residual
@@ -28,7 +34,7 @@ class FusedVectorOps {
 
   /// r·r and r·z of a residual as it is.
   ResidualProducts products(const DeviceVector<double>& r) const;
-  /// r = r - alpha ap, and its products. Waits for the device.
+  /// r = r - alpha ap, and its products.
   ResidualProducts update_residual(double alpha, const DeviceVector<double>& ap,
                                    const DeviceVector<double>& r) const;
   /// x = x + alpha p, then p = z + beta p.
@@ -44,7 +50,8 @@ class FusedVectorOps {
 
   VectorRange m_range;
   ConstDeviceVector<double> m_inverse_diagonal;
-  DeviceVector<ResidualProducts> m_parts;
+  DeviceVector<ResidualProducts> m_parts;  // a team each; zeros where there are fewer
+  mutable EarlySum<ResidualProducts> m_sum;
 };
 
 /// The same by calls of Kokkos Kernels, one operation each: what a solver written on a library

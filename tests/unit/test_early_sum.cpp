@@ -10,13 +10,13 @@
 namespace nekbone_k {
 namespace {
 
-double sum_of(EarlySum& sum, const std::vector<double>& values) {
+double sum_of(EarlySum<double>& sum, const std::vector<double>& values) {
   sum.start(to_device("values", values));
   return sum.wait();
 }
 
 TEST(EarlySum, IsTheSumEachTime) {
-  EarlySum sum;
+  EarlySum<double> sum;
   for (const int n : {1, 2, 100, 30'000}) {
     std::vector<double> values(n);
     std::iota(values.begin(), values.end(), 1.0);
@@ -26,15 +26,33 @@ TEST(EarlySum, IsTheSumEachTime) {
 }
 
 TEST(EarlySum, HandsOnWhatIsNoNumber) {
-  EarlySum sum;
+  EarlySum<double> sum;
   EXPECT_TRUE(std::isnan(sum_of(sum, {1, std::numeric_limits<double>::quiet_NaN(), 2})));
   EXPECT_TRUE(std::isnan(sum_of(sum, {-std::numeric_limits<double>::signaling_NaN()})));
   EXPECT_EQ(sum_of(sum, {1, std::numeric_limits<double>::infinity()}),
             std::numeric_limits<double>::infinity());
 }
 
+struct Pair {
+  double one = 0, other = 0;
+  KOKKOS_FUNCTION Pair& operator+=(const Pair& pair) {
+    one += pair.one;
+    other += pair.other;
+    return *this;
+  }
+};
+
+TEST(EarlySum, SumsEachPartOfAStruct) {
+  EarlySum<Pair> sum;
+  const std::vector<Pair> pairs(1000, Pair{1, -2});
+  sum.start(to_device("pairs", pairs));
+  const Pair total = sum.wait();
+  EXPECT_EQ(total.one, 1000);
+  EXPECT_EQ(total.other, -2000);
+}
+
 TEST(EarlySum, IsThereBeforeLaterKernelsEnd) {
-  EarlySum sum;
+  EarlySum<double> sum;
   DeviceVector<double> other("other", 1000);
   sum.start(to_device("values", std::vector<double>{1, 2, 3}));
   Kokkos::deep_copy(ExecutionSpace(), other, 7.0);
