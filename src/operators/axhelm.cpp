@@ -15,8 +15,9 @@ struct RunTimeNq {
   KOKKOS_FUNCTION operator int() const { return value; }
 };
 
-/// The operator at an order that was not compiled: the steps of AxhelmKernel, with everything that
-/// a thread cannot keep to itself without knowing the order in team scratch.
+/// The operator at an order that was not compiled, point by point with a plain matrix: layer by
+/// layer through team scratch, as a thread cannot keep a column to itself without knowing its
+/// length.
 class RunTimeAxhelm {
  public:
   using Policy = Kokkos::TeamPolicy<ExecutionSpace>;

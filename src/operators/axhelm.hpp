@@ -19,7 +19,8 @@ struct AxhelmArguments {
   ConstDeviceVector<double> u;       ///< assembled, gathered by the kernel
   DeviceVector<double> au_interior;  ///< assembled: interior DOFs are written, no others
   DeviceVector<double> au_surface;   ///< (block, surface point, lane), to be summed into rows
-  /// (n_partial_dots(layout)) uᵀ A u in parts; ranges of blocks have entries of their own.
+  /// (n_partial_dots(layout)) uᵀ A u in parts. A range that begins at 0 and the one from its end to
+  /// the last block have entries of their own, so that the two together give the whole.
   DeviceVector<double> partial_dots;
 };
 
@@ -38,10 +39,11 @@ LocalIndex n_partial_dots(const ElementLayout& layout);
 /// Returns before the kernel ends. Not collective.
 void axhelm(const AxhelmArguments& arguments);
 
-/// Whether `order` has a kernel compiled for it; others run the same body with a run-time order.
+/// Whether `order` has a kernel compiled for it; others run a slower one.
 bool is_compiled_order(int order);
 
-/// axhelm() by the kernel whose order is a run-time value, whatever orders are compiled.
+/// axhelm() by the kernel whose order is a run-time value, whatever orders are compiled. It writes
+/// an entry of partial_dots for every block.
 void axhelm_run_time(const AxhelmArguments& arguments);
 
 /// The kernel compiled for one order (axhelm_kernel.hpp), instantiated once for each of the build.

@@ -12,8 +12,7 @@ struct AxhelmElements {
   AxhelmArguments args;
   Nq nq;
 
-  /// set(k, u) at every node of a column. Strides are known with Nq, so that a GPU addresses a
-  /// whole column from one register.
+  /// set(k, u) at every node of a column.
   template <class Set>
   KOKKOS_FORCEINLINE_FUNCTION void load(LocalIndex block, const ElementLayout::Column& column,
                                         const Set& set) const {
@@ -54,7 +53,8 @@ struct AxhelmElements {
                                : inner + (k - 1) * ElementLayout::interior_stride(nq);
   }
 
-  /// Au = get(k) at every node of a column.
+  /// Au = get(k) at every node of a column. Strides are known with Nq, so that a GPU addresses a
+  /// whole column from one register.
   template <class Get>
   KOKKOS_FORCEINLINE_FUNCTION void store(LocalIndex block, const ElementLayout::Column& column,
                                          const Get& get) const {

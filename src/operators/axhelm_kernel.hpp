@@ -29,7 +29,7 @@ template <int order, class Shape = AxhelmShape<ExecutionSpace, order + 1>>
 class AxhelmKernel {
   static constexpr int nq = order + 1;
   static constexpr int n_factors = ElementLayout::n_factors;
-  static constexpr int threads = Shape::threads_per_block;
+  static constexpr int threads = Shape::threads_per_element_block;
   static constexpr int team_size = threads * Shape::blocks_per_team;
   static constexpr int columns = nq * nq / threads;  // of a thread
   static_assert(threads == 1 || columns == 1);       // its c-th is column thread + c
@@ -38,13 +38,16 @@ class AxhelmKernel {
   // Lanes from one layer of a thread's columns to the next. On a CPU one more than there are
   // columns: layers of 4096 bytes, as at Nq = 8 with 8 lanes, evict each other from the cache.
   static constexpr int stride = columns == 1 ? 1 : columns + 1;
-  static constexpr int u_t_stride = threads == 1 ? stride : threads;
+  static constexpr int u_t_stride = Shape::u_t_in_scratch && threads > 1 ? threads : stride;
   static constexpr int u_t_size = Shape::u_t_in_scratch ? nq * u_t_stride : 0;
   KOKKOS_FUNCTION static constexpr std::size_t scratch_bytes() {
     return sizeof(Lanes) * ((2 * tile_size + u_t_size) * Shape::blocks_per_team + team_size);
   }
-  /// Fast scratch on a GPU, which has 48 KB a team; on a CPU the two differ little.
-  KOKKOS_FUNCTION static constexpr int scratch_level() { return scratch_bytes() <= 48'000 ? 0 : 1; }
+  /// Fast scratch on a GPU, whose team has 48 KB without asking, of which Kokkos takes a double a
+  /// thread and two more; on a CPU the two levels differ little.
+  KOKKOS_FUNCTION static constexpr int scratch_level() {
+    return scratch_bytes() + alignof(Lanes) + sizeof(double) * (team_size + 2) <= 49152 ? 0 : 1;
+  }
   static_assert(is_host_device || scratch_level() == 0, "tiles are too large for a GPU's scratch");
 
  public:
@@ -89,44 +92,42 @@ class AxhelmKernel {
         team.team_scratch(scratch_level()).get_shmem_aligned(scratch_bytes(), alignof(Lanes)))};
     Lanes* const tile_r = sum.values + team_size + block_of_team * (2 * tile_size + u_t_size);
     Lanes* const tile_s = tile_r + tile_size;
-    Lanes* const scratch_u_t = tile_s + tile_size + thread;
     const double* const factors = m_elements.factors(block, thread);
 
-    Lanes u[nq][stride];  // becomes Au
-    Lanes own_u_t[Shape::u_t_in_scratch ? 1 : nq][stride];
-    const auto u_t = [&](int k, int c) -> Lanes& {
-      if constexpr (Shape::u_t_in_scratch)
-        return scratch_u_t[k * u_t_stride + c];
-      else
-        return own_u_t[k][c];
-    };
-    Factors ahead[Shape::factors_ahead + 1];
+    Lanes u[nq * stride];  // value k of column c at k * stride + c; becomes Au
+    Lanes own_u_t[Shape::u_t_in_scratch ? 1 : nq * stride];
+    Lanes* const u_t = Shape::u_t_in_scratch ? tile_s + tile_size + thread : own_u_t;
+    // A thread that reads ahead has one column and one lane, and reads all indices before the first
+    // value: a GPU then has them, and the first factors, under way together.
+    constexpr bool reads_ahead = Shape::factors_ahead > 0;
+    static_assert(!reads_ahead || (columns == 1 && ElementLayout::lanes == 1));
+    Factors ahead[reads_ahead ? Shape::factors_ahead : 1];
     for (int c = 0; c < columns; ++c) {
-      const int i = (thread + c) % nq, j = (thread + c) / nq;
-      const ElementLayout::Column column = ElementLayout::column(nq, i, j);
-      const double root_w = m_root_weight[i] * m_root_weight[j];
+      const Column column = column_of(thread + c);
       const auto set = [&](int k, const Lanes& value) {
-        u[k][c] = root_w * (m_root_weight[k] * value);
+        u[k * stride + c] = column.root_weight * (m_root_weight[k] * value);
       };
-      if constexpr (Shape::factors_ahead > 0) {
+      if constexpr (reads_ahead) {
         LocalIndex entries[nq];
-        m_elements.entries(block, column, entries);
+        m_elements.entries(block, column.nodes, entries);
         NEKBONE_K_UNROLL
         for (int k = 0; k < Shape::factors_ahead; ++k) read_factors(factors, k * nq * nq, ahead[k]);
         NEKBONE_K_UNROLL
         for (int k = 0; k < nq; ++k) set(k, args.u(entries[k]));
       } else {
-        m_elements.load(block, column, set);
+        m_elements.load(block, column.nodes, set);
       }
     }
 
     Lanes dot(0.0);  // u·Au of the thread's columns
     for_each_step([&](auto first_layer, auto n_layers) {
-      for_each_point(first_layer, n_layers, thread,
-                     [&](int k, int c, int at, int, int) { tile_r[at] = tile_s[at] = u[k][c]; });
+      for_each_point(first_layer, n_layers, thread, [&](int k, int c, int at, int, int) {
+        tile_r[at] = tile_s[at] = u[k * stride + c];
+      });
       if (first_layer == 0) {
         for (int c = 0; c < columns; ++c) {
-          differentiate(&u[0][c], stride, [&](int k, const Lanes& value) { u_t(k, c) = value; });
+          differentiate(u + c, stride,
+                        [&](int k, const Lanes& value) { u_t[k * u_t_stride + c] = value; });
         }
       }
       team.team_barrier();
@@ -134,7 +135,7 @@ class AxhelmKernel {
       team.team_barrier();
       for_each_point(first_layer, n_layers, thread, [&](int k, int c, int at, int i, int j) {
         Factors now;
-        if constexpr (Shape::factors_ahead > 0) {
+        if constexpr (reads_ahead) {
           Factors& next = ahead[k % Shape::factors_ahead];
           now = next;
           if (k + Shape::factors_ahead < nq)
@@ -143,35 +144,40 @@ class AxhelmKernel {
           read_factors(factors, k * nq * nq + c, now);
         }
         const auto& [rr, rs, rt, ss, st, tt] = now.g;
-        const Lanes u_r = tile_r[at], u_s = tile_s[at], along_t = u_t(k, c);
-        const Lanes flux_r = rr * u_r + rs * u_s + rt * along_t;
-        const Lanes flux_s = rs * u_r + ss * u_s + st * along_t;
-        const Lanes flux_t = rt * u_r + st * u_s + tt * along_t;
+        Lanes& value = u[k * stride + c];
+        Lanes& along_t = u_t[k * u_t_stride + c];  // becomes the flux
+        const Lanes d_r = tile_r[at], d_s = tile_s[at], d_t = along_t;
+        const Lanes flux_r = rr * d_r + rs * d_s + rt * d_t;
+        const Lanes flux_s = rs * d_r + ss * d_s + st * d_t;
+        const Lanes flux_t = rt * d_r + st * d_s + tt * d_t;
         tile_r[at] = flux_r;
         tile_s[at] = flux_s;
-        u_t(k, c) = flux_t;
+        along_t = flux_t;
         Lanes mass(0.0);
-        if (args.lambda != 0) mass = args.lambda * determinant(rr, rs, rt, ss, st, tt) * u[k][c];
-        dot += mass * u[k][c] + flux_r * u_r + flux_s * u_s + flux_t * along_t;
-        u[k][c] = mass + m_end[i] * flux_r + m_end[j] * flux_s;
-        if (k == 0 || k == nq - 1) u[k][c] += m_end[k] * flux_t;
+        if (args.lambda != 0) mass = args.lambda * determinant(rr, rs, rt, ss, st, tt) * value;
+        dot += mass * value + flux_r * d_r + flux_s * d_s + flux_t * d_t;
+        value = mass + m_end[i] * flux_r + m_end[j] * flux_s;
+        if (k == 0 || k == nq - 1) value += m_end[k] * flux_t;
       });
+      // Of every step, as that has the barriers: the last one's sum is of the whole columns.
       sum.put(team.team_rank(), works ? dot : Lanes(0.0));
       team.team_barrier();
       differentiate_tiles(tile_r, tile_s, n_layers, thread);
       sum.fold(team.team_rank());
       team.team_barrier();
-      for_each_point(first_layer, n_layers, thread,
-                     [&](int k, int c, int at, int, int) { u[k][c] -= tile_r[at] + tile_s[at]; });
+      for_each_point(first_layer, n_layers, thread, [&](int k, int c, int at, int, int) {
+        u[k * stride + c] -= tile_r[at] + tile_s[at];
+      });
     });
 
     for (int c = 0; c < columns; ++c) {
-      differentiate(&u_t(0, c), u_t_step, [&](int k, const Lanes& value) { u[k][c] -= value; });
-      const int i = (thread + c) % nq, j = (thread + c) / nq;
-      const double root_w = m_root_weight[i] * m_root_weight[j];
+      differentiate(u_t + c, u_t_stride,
+                    [&](int k, const Lanes& value) { u[k * stride + c] -= value; });
+      const Column column = column_of(thread + c);
       if (works)
-        m_elements.store(block, ElementLayout::column(nq, i, j),
-                         [&](int k) { return root_w * (m_root_weight[k] * u[k][c]); });
+        m_elements.store(block, column.nodes, [&](int k) {
+          return column.root_weight * (m_root_weight[k] * u[k * stride + c]);
+        });
     }
     // Kokkos::single() would come with a barrier and divisions of its own.
     if (team.team_rank() == 0) args.partial_dots(first_team + team.league_rank()) = sum.total();
@@ -182,24 +188,36 @@ class AxhelmKernel {
   struct Factors {
     Lanes g[n_factors];
   };
-  static constexpr int u_t_step = Shape::u_t_in_scratch ? u_t_stride : stride;
+  /// A column of an element.
+  struct Column {
+    ElementLayout::Column nodes;
+    double root_weight;  // √(w_i w_j)
+  };
+  KOKKOS_FORCEINLINE_FUNCTION Column column_of(int number) const {
+    const int i = number % nq, j = number / nq;
+    return {ElementLayout::column(nq, i, j), m_root_weight[i] * m_root_weight[j]};
+  }
 
-  /// step(first layer, number of layers) for the layers that are in the tiles at a time. On a GPU
-  /// unrolled, so that columns live in registers.
+  /// step(first layer, number of layers) for the layers that are in the tiles at a time. Unrolled
+  /// on a GPU, so that columns live in registers.
   template <class Step>
   KOKKOS_FORCEINLINE_FUNCTION static void for_each_step(const Step& step) {
     constexpr int layers = Shape::layers;
-    if constexpr (is_host_device) {
-      static_assert(nq % layers == 0);
-      for (int k = 0; k < nq; k += layers) step(k, std::integral_constant<int, layers>{});
-    } else {
+    if constexpr (Shape::unrolls_steps) {
       [&]<int... s>(std::integer_sequence<int, s...>) {
-        (step(std::integral_constant<int, s * layers>{}, std::integral_constant < int,
-              (s + 1) * layers <= nq ? layers : nq - s * layers > {}),
+        (step(std::integral_constant<int, s * layers>{},
+              std::integral_constant<int, layers_of_step(s)>{}),
          ...);
       }
       (std::make_integer_sequence<int, (nq + layers - 1) / layers>{});
+    } else {
+      static_assert(nq % layers == 0);
+      for (int k = 0; k < nq; k += layers) step(k, std::integral_constant<int, layers>{});
     }
+  }
+  static constexpr int layers_of_step(int step) {
+    const int left = nq - step * Shape::layers;
+    return left < Shape::layers ? left : Shape::layers;
   }
 
   /// work(k, c, at, i, j) at the points of the thread's columns in some layers: in layer k of its

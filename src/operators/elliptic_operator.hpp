@@ -56,7 +56,7 @@ class EllipticOperator {
   const GeometricFactors& m_geometry;
   double m_lambda;
   DeviceVector<double> m_partial_dots;
-  mutable EarlySum<double> m_u_dot_au;
+  EarlySum<double> m_u_dot_au;
 };
 
 }  // namespace nekbone_k

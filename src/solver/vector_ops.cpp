@@ -121,7 +121,7 @@ template <class Residual, class Preconditioner>
 ResidualProducts sum_products(const char* label, VectorRange range, const Residual& residual,
                               const Preconditioner& preconditioner,
                               const DeviceVector<ResidualProducts>& parts,
-                              EarlySum<ResidualProducts>& sum) {
+                              const EarlySum<ResidualProducts>& sum) {
   using Kernel = ProductsKernel<Residual, Preconditioner>;
   const LocalIndex n_teams = (range.size + Kernel::chunk - 1) / Kernel::chunk;
   Kokkos::parallel_for(label, typename Kernel::Policy(n_teams, Kernel::team_size),

@@ -51,7 +51,7 @@ class FusedVectorOps {
   VectorRange m_range;
   ConstDeviceVector<double> m_inverse_diagonal;
   DeviceVector<ResidualProducts> m_parts;  // a team each; zeros where there are fewer
-  mutable EarlySum<ResidualProducts> m_sum;
+  EarlySum<ResidualProducts> m_sum;
 };
 
 /// The same by calls of Kokkos Kernels, one operation each: what a solver written on a library

@@ -14,6 +14,7 @@
 #include "app/case.hpp"
 #include "core/config.hpp"
 #include "operators/axhelm.hpp"
+#include "operators/axhelm_kernel.hpp"
 #include "support/reference_operator.hpp"
 
 namespace nekbone_k {
@@ -220,51 +221,108 @@ TEST(EllipticOperator, InverseDiagonalInvertsTheDiagonalOfTheMatrix) {
   }
 }
 
-// One body serves both; called here with Nq known only when running, it must agree at every order
-// that is compiled.
-template <int... orders>
-void compare_kernels(std::integer_sequence<int, orders...>) {
-  for (const int order : {orders...}) {
-    const Operator op(make_spec(Deformation::sine), order, 0.1);
-    const auto u = to_assembled(op.space, op.reference.mesh(), op.reference.mesh().random(1));
+// ---- The element kernel in its versions --------------------------------------------------------
+
+/// Element results and uᵀ A u of the rank's elements.
+struct ElementResults {
+  ById interior, surface;
+  double dot = 0;
+};
+
+struct KernelCase {
+  explicit KernelCase(int order) : op(make_spec(Deformation::sine), order, 0.1) {
     const ElementLayout& layout = op.space.layout();
-    AxhelmArguments arguments{.layout = layout,
-                              .first_block = 0,
-                              .last_block = layout.n_blocks(),
-                              .interior_begin = op.space.interior_begin(),
-                              .lambda = 0.1,
-                              .surface_entries = op.space.surface_entries(),
-                              .scaled_basis = &op.geometry.scaled_basis,
-                              .factors = op.geometry.factors,
-                              .scaled_derivative = op.geometry.scaled_derivative,
-                              .root_weights = op.geometry.root_weights,
-                              .u = u,
-                              .au_interior = op.space.make_vector("interior"),
-                              .au_surface = DeviceVector<double>("s", layout.n_surface_values()),
-                              .partial_dots = DeviceVector<double>("d", layout.n_blocks() + 2)};
-    const auto sum = [&] {
-      const ById dots = to_host(arguments.partial_dots);
-      return std::accumulate(dots.begin(), dots.end(), 0.0);
-    };
-    axhelm(arguments);
-    const double compiled_dot = sum();
-    const ById compiled_interior = to_host(arguments.au_interior);
-    const ById compiled_surface = to_host(arguments.au_surface);
-    Kokkos::deep_copy(arguments.au_interior, 0.0);
-    Kokkos::deep_copy(arguments.au_surface, 0.0);
-    Kokkos::deep_copy(arguments.partial_dots, 0.0);
-    axhelm_run_time(arguments);
-    const double dot = sum();
-    EXPECT_NEAR(dot, compiled_dot, 1e-13 * compiled_dot) << "order " << order;
-    EXPECT_LE(relative_difference(to_host(arguments.au_surface), compiled_surface), 1e-14);
-    const ById interior = to_host(arguments.au_interior);
-    if (order > 1) {
-      EXPECT_LE(relative_difference(interior, compiled_interior), 1e-14);
-    }
+    arguments = {.layout = layout,
+                 .first_block = 0,
+                 .last_block = layout.n_blocks(),
+                 .interior_begin = op.space.interior_begin(),
+                 .lambda = 0.1,
+                 .surface_entries = op.space.surface_entries(),
+                 .scaled_basis = &op.geometry.scaled_basis,
+                 .factors = op.geometry.factors,
+                 .scaled_derivative = op.geometry.scaled_derivative,
+                 .root_weights = op.geometry.root_weights,
+                 .u = to_assembled(op.space, op.reference.mesh(), op.reference.mesh().random(1)),
+                 .au_interior = op.space.make_vector("interior"),
+                 .au_surface = DeviceVector<double>("s", layout.n_surface_values()),
+                 .partial_dots = DeviceVector<double>("d", layout.n_blocks() + 2)};
+  }
+
+  /// What `kernel` computes, called with the arguments.
+  template <class Kernel>
+  ElementResults results(const Kernel& kernel) const {
+    for (const auto& view : {arguments.au_interior, arguments.au_surface, arguments.partial_dots})
+      Kokkos::deep_copy(view, 0.0);
+    kernel(arguments);
+    const ById dots = to_host(arguments.partial_dots);
+    return {to_host(arguments.au_interior), to_host(arguments.au_surface),
+            std::accumulate(dots.begin(), dots.end(), 0.0)};
+  }
+
+  Operator op;
+  AxhelmArguments arguments;
+};
+
+void expect_equal(const ElementResults& results, const ElementResults& expected, int order) {
+  EXPECT_NEAR(results.dot, expected.dot, 1e-13 * expected.dot) << "order " << order;
+  EXPECT_LE(relative_difference(results.surface, expected.surface), 1e-14) << "order " << order;
+  if (order > 1) {
+    EXPECT_LE(relative_difference(results.interior, expected.interior), 1e-14) << "order " << order;
   }
 }
 
-TEST(EllipticOperator, CompiledAndRunTimeKernelsAgree) { compare_kernels(CompiledOrders{}); }
+template <int... orders>
+void compare_with_run_time_kernel(std::integer_sequence<int, orders...>) {
+  for (const int order : {orders...}) {
+    const KernelCase c(order);
+    expect_equal(c.results(axhelm), c.results(axhelm_run_time), order);
+  }
+}
+TEST(EllipticOperator, CompiledAndRunTimeKernelsAgree) {
+  compare_with_run_time_kernel(CompiledOrders{});
+}
+
+/// All layers in the tiles at once and ∂u/∂t in the thread's own memory, as on a GPU.
+template <int nq>
+struct WholeElementShape : AxhelmShape<ExecutionSpace, nq> {
+  static constexpr int layers = nq;
+  static constexpr int pitch = nq + 1;
+  static constexpr bool u_t_in_scratch = false;
+};
+template <int order>
+void compare_shapes() {
+  const KernelCase c(order);
+  const auto whole_elements = [](const AxhelmArguments& arguments) {
+    AxhelmKernel<order, WholeElementShape<order + 1>>(arguments).run();
+  };
+  expect_equal(c.results(whole_elements), c.results(axhelm), order);
+}
+TEST(EllipticOperator, ShapesOfTheKernelAgree) {
+  if (!is_host_device) GTEST_SKIP() << "a shape for a thread that has an element to itself";
+  compare_shapes<1>();
+  compare_shapes<2>();
+  compare_shapes<3>();
+  compare_shapes<7>();
+}
+
+// The operator works on two ranges of blocks; together they are the whole.
+TEST(EllipticOperator, RangesOfBlocksMakeTheWhole) {
+  for (const int order : {1, 2, 3, 7}) {
+    const KernelCase c(order);
+    const ElementResults whole = c.results(axhelm);
+    const LocalIndex n_blocks = c.op.space.layout().n_blocks();
+    for (LocalIndex end = 0; end <= n_blocks; ++end) {
+      const auto in_two = [&](AxhelmArguments arguments) {
+        arguments.last_block = end;
+        axhelm(arguments);
+        arguments.first_block = end;
+        arguments.last_block = n_blocks;
+        axhelm(arguments);
+      };
+      expect_equal(c.results(in_two), whole, order);
+    }
+  }
+}
 
 TEST(EllipticOperator, KnowsItsCompiledOrders) {
   int count = 0;

@@ -11,7 +11,9 @@ namespace nekbone_k {
 namespace {
 
 double sum_of(EarlySum<double>& sum, const std::vector<double>& values) {
-  sum.start(to_device("values", values));
+  // Kept until the sum is there: to free it would wait for the device.
+  const DeviceVector<double> on_device = to_device("values", values);
+  sum.start(on_device);
   return sum.wait();
 }
 
@@ -44,17 +46,18 @@ struct Pair {
 
 TEST(EarlySum, SumsEachPartOfAStruct) {
   EarlySum<Pair> sum;
-  const std::vector<Pair> pairs(1000, Pair{1, -2});
-  sum.start(to_device("pairs", pairs));
+  const DeviceVector<Pair> pairs = to_device("pairs", std::vector<Pair>(1000, Pair{1, -2}));
+  sum.start(pairs);
   const Pair total = sum.wait();
   EXPECT_EQ(total.one, 1000);
   EXPECT_EQ(total.other, -2000);
 }
 
-TEST(EarlySum, IsThereBeforeLaterKernelsEnd) {
+TEST(EarlySum, LeavesLaterKernelsToTheirWork) {
   EarlySum<double> sum;
   DeviceVector<double> other("other", 1000);
-  sum.start(to_device("values", std::vector<double>{1, 2, 3}));
+  const DeviceVector<double> values = to_device("values", std::vector<double>{1, 2, 3});
+  sum.start(values);
   Kokkos::deep_copy(ExecutionSpace(), other, 7.0);
   EXPECT_EQ(sum.wait(), 6);
   EXPECT_EQ(Kokkos::create_mirror_view_and_copy(HostMemory(), other)(999), 7);

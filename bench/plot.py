@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Draws what bench/cg_rows.py measured, as pictures for docs/performance.md.
+
+    bench/plot.py fom  OUT.svg bench/results/cg-rows-MACHINE.json
+    bench/plot.py size OUT.svg bench/results/cg-sizes-MACHINE.json
+
+fom: the figure of merit against order, beside hipBone's and the roofline; size: time an iteration against
+size, a line an order. Needs matplotlib.
+"""
+import argparse
+import json
+import pathlib
+import statistics
+
+import matplotlib
+
+matplotlib.use("svg")
+import matplotlib.pyplot as plt
+
+import cg_rows
+
+# Without the date and random ids, the same data gives the same file.
+plt.rcParams["svg.hashsalt"] = "nekbone-k"
+GFLOP = 1e9
+
+
+def median(row, value):
+    return statistics.median(value(solve) for solve in row["runs"])
+
+
+def dofs(row):
+    return row["runs"][0]["total_dofs"]
+
+
+def plot_fom(axes, rows):
+    hipbone = {(order, elements): value for order, elements, value in cg_rows.HIPBONE}
+    # Of each order the smallest and the largest mesh: where latency counts and where bandwidth does.
+    by_order = {}
+    for row in rows:
+        by_order.setdefault(row["order"], []).append(row)
+    orders = sorted(by_order)
+    for pick, name, colour in ((min, "smallest", "tab:orange"), (max, "largest", "tab:blue")):
+        chosen = [pick(by_order[order], key=dofs) for order in orders]
+        axes.plot(orders, [median(row, lambda s: s["flops_per_s"]) / GFLOP for row in chosen],
+                  "o-", color=colour, label=f"nekbone-k, {name} mesh")
+        peers = [(row["order"], hipbone[row["order"], row["elements"]]) for row in chosen
+                 if (row["order"], row["elements"]) in hipbone]
+        if peers:
+            axes.plot(*zip(*peers), "s--", color=colour, alpha=0.6,
+                      label=f"hipBone, {name} mesh")
+        if pick is max and all(solve["bandwidth_share"] for row in chosen for solve in row["runs"]):
+            axes.plot(orders, [median(row, lambda s: s["flops_per_s"] / s["bandwidth_share"]) / GFLOP
+                               for row in chosen],
+                      ":", color="black", label="roofline: least bytes at the copy's bandwidth")
+    axes.set(xlabel="polynomial order", ylabel="GFLOP/s by Nekbone's count", xticks=orders, ylim=(0, None))
+
+
+def plot_size(axes, rows):
+    for order in sorted({row["order"] for row in rows}):
+        points = sorted((dofs(row) / 1e6, median(row, lambda s: s["solve_s"] / s["iterations"]) * 1e6)
+                        for row in rows if row["order"] == order)
+        axes.loglog(*zip(*points), "o-", label=f"order {order}")
+    axes.set(xlabel="million DOFs", ylabel="µs an iteration")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=["fom", "size"])
+    parser.add_argument("out")
+    parser.add_argument("results")
+    options = parser.parse_args()
+    results = json.loads(pathlib.Path(options.results).read_text())
+    figure, axes = plt.subplots(figsize=(8, 4.5))
+    {"fom": plot_fom, "size": plot_size}[options.what](axes, results["rows"])
+    machine = pathlib.Path(options.results).stem.split("-", 2)[-1].replace("-", " ")
+    axes.set_title(f"CG on {machine}, commit {results['machine']['commit']}", fontsize="medium")
+    axes.grid(alpha=0.3, which="both")
+    axes.legend(fontsize="small")
+    figure.tight_layout()
+    figure.savefig(options.out, metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    main()
