@@ -47,6 +47,13 @@ struct Diagonal {
   }
 };
 
+/// action(M), with M of its own type.
+template <class Action>
+auto with_preconditioner(const ConstDeviceVector<double>& inverse_diagonal, const Action& action) {
+  if (inverse_diagonal.extent(0) > 0) return action(Diagonal{inverse_diagonal.data()});
+  return action(Identity{});
+}
+
 /// r as it is, or r = r - alpha ap, entry by entry.
 struct AsIs {
   const double* r;
@@ -153,31 +160,26 @@ FusedVectorOps::FusedVectorOps(VectorRange range, ConstDeviceVector<double> inve
               range.size / ProductsKernel<AsIs, Identity>::chunk + 1) {}
 
 ResidualProducts FusedVectorOps::products(const DeviceVector<double>& r) const {
-  const AsIs residual{r.data()};
-  const char* const label = "nekbone_k: products";
-  return is_jacobi() ? sum_products(label, m_range, residual, Diagonal{m_inverse_diagonal.data()},
-                                    m_parts, m_sum)
-                     : sum_products(label, m_range, residual, Identity{}, m_parts, m_sum);
+  return with_preconditioner(m_inverse_diagonal, [&](const auto& z) {
+    return sum_products("nekbone_k: products", m_range, AsIs{r.data()}, z, m_parts, m_sum);
+  });
 }
 
 ResidualProducts FusedVectorOps::update_residual(double alpha, const DeviceVector<double>& ap,
                                                  const DeviceVector<double>& r) const {
-  const Updated residual{alpha, ap.data(), r.data()};
-  const char* const label = "nekbone_k: update residual";
-  return is_jacobi() ? sum_products(label, m_range, residual, Diagonal{m_inverse_diagonal.data()},
-                                    m_parts, m_sum)
-                     : sum_products(label, m_range, residual, Identity{}, m_parts, m_sum);
+  return with_preconditioner(m_inverse_diagonal, [&](const auto& z) {
+    return sum_products("nekbone_k: update residual", m_range, Updated{alpha, ap.data(), r.data()},
+                        z, m_parts, m_sum);
+  });
 }
 
 void FusedVectorOps::update_solution_and_direction(double alpha, double beta,
                                                    const DeviceVector<double>& r,
                                                    const DeviceVector<double>& x,
                                                    const DeviceVector<double>& p) const {
-  if (is_jacobi())
-    update_solution_and_direction_with(m_range, Diagonal{m_inverse_diagonal.data()}, alpha, beta, r,
-                                       x, p);
-  else
-    update_solution_and_direction_with(m_range, Identity{}, alpha, beta, r, x, p);
+  with_preconditioner(m_inverse_diagonal, [&](const auto& z) {
+    update_solution_and_direction_with(m_range, z, alpha, beta, r, x, p);
+  });
 }
 
 KokkosKernelsVectorOps::KokkosKernelsVectorOps(VectorRange range,

@@ -43,11 +43,9 @@ class FusedVectorOps {
                                      const DeviceVector<double>& p) const;
 
   /// Doubles read and written an entry and iteration.
-  int traffic() const { return is_jacobi() ? 10 : 8; }
+  int traffic() const { return m_inverse_diagonal.extent(0) > 0 ? 10 : 8; }
 
  private:
-  bool is_jacobi() const { return m_inverse_diagonal.extent(0) > 0; }
-
   VectorRange m_range;
   ConstDeviceVector<double> m_inverse_diagonal;
   DeviceVector<ResidualProducts> m_parts;  // a team each; zeros where there are fewer
