@@ -1,15 +1,14 @@
 #include "support/distributed_main.hpp"
 
 #include <fmt/format.h>
-#include <mpi.h>
 
 #include <CLI/CLI.hpp>
-#include <Kokkos_Core.hpp>
 #include <filesystem>
 #include <ostream>
 #include <vector>
 
 #include "core/errors.hpp"
+#include "core/runtime.hpp"
 #include "support/context.hpp"
 
 namespace {
@@ -110,25 +109,16 @@ int guarded_run(const Communicator& comm, int argc, char** argv) {
   } catch (const std::exception& error) {
     fmt::print(stderr, "rank {}: {}\n", comm.rank(), error.what());
     std::fflush(stderr);
-    MPI_Abort(MPI_COMM_WORLD, static_cast<int>(ExitCode::internal));
-    return static_cast<int>(ExitCode::internal);
+    end_job(static_cast<int>(ExitCode::internal));
   }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  int provided = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-  int code = 0;
-  {
-    Kokkos::ScopeGuard kokkos(
-        Kokkos::InitializationSettings().set_disable_warnings(true).set_map_device_id_by(
-            "mpi_rank"));
-    const nekbone_k::Communicator comm(MPI_COMM_WORLD);
-    code = guarded_run(comm, argc, argv);
-    benchmark::ClearRegisteredBenchmarks();  // they hold device memory
-  }
-  MPI_Finalize();
+  const Runtime runtime(argc, argv);
+  const nekbone_k::Communicator comm(MPI_COMM_WORLD);
+  const int code = guarded_run(comm, argc, argv);
+  benchmark::ClearRegisteredBenchmarks();  // they hold device memory
   return code;
 }

@@ -5,6 +5,7 @@
 
 #include "core/commit.hpp"
 #include "core/config.hpp"
+#include "core/device.hpp"
 #include "core/machine.hpp"
 #include "core/types.hpp"
 
@@ -34,7 +35,7 @@ std::string first_text(const Communicator& comm, const std::string& text) {
 void add_warnings(const Communicator& comm, const NodeLayout& layout, MachineRecord& machine) {
   const int threads = is_host_device ? machine.concurrency : 1;
   const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  std::string crowded, bound;
+  std::string crowded, bound, shared;
   if (std::int64_t{layout.node_ranks} * threads > cores)
     crowded = fmt::format(
         "{} runs {} threads on {} cores; set OMP_NUM_THREADS or use fewer ranks, or timings mean "
@@ -45,7 +46,13 @@ void add_warnings(const Communicator& comm, const NodeLayout& layout, MachineRec
         "rank {} is bound to {} cores, fewer than its {} threads; see the launcher's --bind-to or "
         "--cpus-per-task",
         comm.rank(), allowed_core_count(), threads);
-  for (const std::string& warning : {first_text(comm, crowded), first_text(comm, bound)})
+  if (const int sharing = ranks_on_device(comm); sharing > 1)
+    shared = fmt::format(
+        "{} ranks share {}; run one rank a GPU, or show each rank its own (CUDA_VISIBLE_DEVICES, "
+        "ROCR_VISIBLE_DEVICES), or timings mean little",
+        sharing, device_name());
+  for (const std::string& warning :
+       {first_text(comm, crowded), first_text(comm, bound), first_text(comm, shared)})
     if (!warning.empty()) machine.warnings.push_back(warning);
 }
 

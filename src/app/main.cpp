@@ -2,11 +2,9 @@
 /// The program: command line, MPI and Kokkos, and every error turned into one message and one exit
 /// code.
 #include <fmt/format.h>
-#include <mpi.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <csignal>
 #include <cstring>
@@ -17,6 +15,7 @@
 #include "core/commit.hpp"
 #include "core/config.hpp"
 #include "core/errors.hpp"
+#include "core/runtime.hpp"
 
 namespace {
 
@@ -162,11 +161,10 @@ void require_printed(const Communicator& comm) {
 /// printed once; others name their rank and end the job, as the other ranks may wait for this one
 /// for ever.
 int guarded_run(const Communicator& comm, int argc, char** argv) {
-  const auto abort = [&](ExitCode code, const char* what) {
+  const auto abort = [&](ExitCode code, const char* what) -> int {
     fmt::print(stderr, "nekbone-k: rank {}: {}\n", comm.rank(), what);
     std::fflush(stderr);
-    MPI_Abort(MPI_COMM_WORLD, static_cast<int>(code));
-    return static_cast<int>(code);
+    end_job(static_cast<int>(code));
   };
   try {
     const int code = run_command(comm, argc, argv);
@@ -189,17 +187,11 @@ int guarded_run(const Communicator& comm, int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  int provided = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-  std::signal(SIGINT, end_on_signal);
-  std::signal(SIGTERM, end_on_signal);
   int code = 0;
   try {
-    require(provided >= MPI_THREAD_FUNNELED, "this MPI cannot be used by a program with threads");
-    // The report has a line of its own on threads and binding.
-    Kokkos::ScopeGuard kokkos(
-        Kokkos::InitializationSettings().set_disable_warnings(true).set_map_device_id_by(
-            "mpi_rank"));
+    const Runtime runtime(argc, argv);
+    std::signal(SIGINT, end_on_signal);
+    std::signal(SIGTERM, end_on_signal);
     const Communicator comm(MPI_COMM_WORLD);
     code = guarded_run(comm, argc, argv);
     // The launcher may end the slower ranks by a signal once the first is gone: nothing to report.
@@ -207,8 +199,7 @@ int main(int argc, char** argv) {
     std::signal(SIGTERM, SIG_DFL);
   } catch (const std::exception& error) {  // Kokkos or MPI did not start
     fmt::print(stderr, "nekbone-k: {}\n", error.what());
-    MPI_Abort(MPI_COMM_WORLD, static_cast<int>(ExitCode::internal));
+    end_job(static_cast<int>(ExitCode::internal));
   }
-  MPI_Finalize();
   return code;
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/format.hpp"
+#include "core/device.hpp"
 #include "core/errors.hpp"
 #include "operators/assembled_space.hpp"
 #include "operators/geometric_factors.hpp"
@@ -38,14 +39,16 @@ double first_rank_memory(const Case& input, int ranks) {
 }
 
 /// What to change in the case, or in the number of ranks, so that it fits.
-std::string smaller_case(const Case& input, double available, const NodeLayout& layout, int ranks) {
-  const std::string fewer_ranks = layout.node_ranks > 1 ? "use fewer ranks a node" : "";
-  if (layout.node_ranks * rank_overhead >= available)
+std::string smaller_case(const Case& input, const MemoryBudget& budget, int ranks) {
+  const std::string fewer_ranks =
+      budget.sharers > 1 ? fmt::format("use fewer ranks a {}", budget.place) : "";
+  if (budget.sharers * rank_overhead >= budget.available)
     return (fewer_ranks.empty() ? "free some memory" : fewer_ranks) +
            ": each rank takes 100 MB for itself";
   Case smaller = input;
   // A little less than what can be had: other ranks may have an element more.
-  for (double scale = 1; layout.node_ranks * first_rank_memory(smaller, ranks) > 0.97 * available;
+  for (double scale = 1;
+       budget.sharers * first_rank_memory(smaller, ranks) > 0.97 * budget.available;
        scale *= 0.97) {
     for (int d = 0; d < 3; ++d)
       smaller.mesh.elements[d] = std::max(1, static_cast<int>(input.mesh.elements[d] * scale));
@@ -53,19 +56,18 @@ std::string smaller_case(const Case& input, double available, const NodeLayout& 
       return fewer_ranks.empty() ? "use lower orders" : fewer_ranks + ", or lower orders";
   }
   const auto& e = smaller.mesh.elements;
-  return fmt::format("use mesh.elements [{}, {}, {}] or fewer, more nodes, or lower orders", e[0],
-                     e[1], e[2]);
+  return fmt::format("use mesh.elements [{}, {}, {}] or fewer, more {}s, or lower orders", e[0],
+                     e[1], e[2], budget.place);
 }
 
 /// The same, or the limit where that alone is in the way.
-std::string advice(const Case& input, const MemoryBudget& budget, const NodeLayout& layout,
-                   int ranks) {
-  const std::string smaller = smaller_case(input, budget.available, layout, ranks);
+std::string advice(const Case& input, const MemoryBudget& budget, int ranks) {
+  const std::string smaller = smaller_case(input, budget, ranks);
   if (budget.available == budget.machine || budget.needed() > budget.machine) return smaller;
   // A per cent more than needed, so that rounding does not make it less.
   const std::string raise =
       fmt::format("raise memory.limit_gib to {}", significant(1.01 * budget.needed() / gib, 3));
-  const bool no_case_fits = layout.node_ranks * rank_overhead >= budget.available;
+  const bool no_case_fits = budget.sharers * rank_overhead >= budget.available;
   return no_case_fits ? raise : raise + ", or " + smaller;
 }
 
@@ -93,13 +95,20 @@ TuningMemory tuning_memory(const BoxMesh& mesh) {
 MemoryBudget estimate_memory(const Communicator& comm, const Case& input,
                              const NodeLayout& layout) {
   MemoryBudget budget;
+  budget.sharers = layout.node_ranks;
+  double here = available_memory();
+  if (!is_host_device) {
+    budget.place = "GPU";
+    budget.sharers = ranks_on_device(comm);
+    here = available_device_memory();
+  }
   // A tenth is left to the system and to the file cache.
-  budget.machine = 0.9 * comm.min(available_memory());
+  budget.machine = 0.9 * comm.min(here);
   budget.available = budget.machine;
   if (input.memory_limit_gib > 0)
     budget.available = std::min(budget.available, input.memory_limit_gib * gib);
 
-  const auto on_node = [&](double bytes) { return comm.max(bytes * layout.node_ranks); };
+  const auto on_node = [&](double bytes) { return comm.max(bytes * budget.sharers); };
   for (const int order : input.orders) {
     const BoxMesh mesh(input.mesh, order, comm.size(), comm.rank());
     const double bytes = on_node(tuning_memory(mesh).without_operator);
@@ -113,17 +122,16 @@ MemoryBudget estimate_memory(const Communicator& comm, const Case& input,
   return budget;
 }
 
-void require_memory(const Case& input, const MemoryBudget& budget, const NodeLayout& layout,
-                    int ranks) {
+void require_memory(const Case& input, const MemoryBudget& budget, int ranks) {
   if (budget.needed() <= budget.available) return;
   const std::string what = budget.solve >= budget.tuning
                                ? fmt::format("the CG run at order {}", input.solver_order)
                                : fmt::format("tuning order {}", budget.tuning_order);
   throw MemoryError(fmt::format(
-      "{}: {} needs about {} a node ({} rank{} on it), but {} can be had{}; {}", input.input, what,
-      bytes_text(budget.needed()), layout.node_ranks, layout.node_ranks == 1 ? "" : "s",
+      "{}: {} needs about {} a {} ({} rank{} on it), but {} can be had{}; {}", input.input, what,
+      bytes_text(budget.needed()), budget.place, budget.sharers, budget.sharers == 1 ? "" : "s",
       bytes_text(budget.available), budget.available < budget.machine ? " (memory.limit_gib)" : "",
-      advice(input, budget, layout, ranks)));
+      advice(input, budget, ranks)));
 }
 
 }  // namespace nekbone_k

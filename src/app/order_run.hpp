@@ -3,17 +3,18 @@
 #pragma once
 
 #include "app/case.hpp"
+#include "app/memory.hpp"
 #include "app/progress.hpp"
 #include "app/run_record.hpp"
 #include "core/communicator.hpp"
 
 namespace nekbone_k {
 
-/// Numbers the mesh at `order`, plans its halo, tunes, and frees all of it again. `available` is
-/// the memory of a node in bytes: overlapped strategies are timed under the real operator if it
-/// fits, else under the on-rank gather-scatter. `node_ranks` ranks share it. Collective.
-OrderRecord tune_order(const Communicator& comm, const Case& input, int order, double available,
-                       int node_ranks, Progress& progress);
+/// Numbers the mesh at `order`, plans its halo, tunes, and frees all of it again. Overlapped
+/// strategies are timed under the real operator if that fits into `budget`, else under the on-rank
+/// gather-scatter. Collective.
+OrderRecord tune_order(const Communicator& comm, const Case& input, int order,
+                       const MemoryBudget& budget, Progress& progress);
 
 /// Solves the case at solver.order by conjugate gradients with `strategy`, and checks the result.
 SolveRecord solve(const Communicator& comm, const Case& input, const Strategy& strategy,

@@ -98,13 +98,13 @@ bool passed(const RunRecord& record) {
 
 /// What a dry run says of one order. Collective.
 std::string would_tune_text(const Communicator& comm, const Case& input, int order,
-                            double available, const NodeLayout& layout) {
+                            const MemoryBudget& budget) {
   const BoxMesh mesh(input.mesh, order, comm.size(), comm.rank());
   const Spread elements = comm.spread(static_cast<double>(mesh.box().volume()));
   const TuningMemory memory = tuning_memory(mesh);
-  const double plain = comm.max(memory.without_operator * layout.node_ranks);
-  const double full = comm.max(memory.with_operator * layout.node_ranks);
-  const bool fits = full <= available;
+  const double plain = comm.max(memory.without_operator * budget.sharers);
+  const double full = comm.max(memory.with_operator * budget.sharers);
+  const bool fits = full <= budget.available;
   const auto overlapped =
       std::count_if(input.strategies.begin(), input.strategies.end(),
                     [](const std::string& name) { return find_strategy(name)->overlapped; });
@@ -117,7 +117,7 @@ std::string would_tune_text(const Communicator& comm, const Case& input, int ord
   if (overlapped > 0)
     text += fmt::format(", {} of them overlapped with {}", overlapped,
                         fits ? "Ax" : "the on-rank gather-scatter");
-  text += fmt::format("; {} a node\n", bytes_text(fits ? full : plain));
+  text += fmt::format("; {} a {}\n", bytes_text(fits ? full : plain), budget.place);
   if (!is_compiled_order(order))
     text += fmt::format(
         "  order {} is not compiled: a slower kernel with a run-time order (CMake: "
@@ -135,7 +135,7 @@ bool run(const Communicator& comm, const Case& input) {
   Case tuned = input;
   tuned.orders = orders_to_tune(input);
   const MemoryBudget budget = estimate_memory(comm, tuned, layout);
-  require_memory(tuned, budget, layout, comm.size());
+  require_memory(tuned, budget, comm.size());
   const auto file = open_report(comm, input);
   progress.stage("checking the mesh");
   require_no_inverted_elements(comm, tuned);
@@ -148,8 +148,7 @@ bool run(const Communicator& comm, const Case& input) {
   reset_peak_memory();  // what measuring took is not what the case takes
   print(comm, progress, header_text(record));
   for (const int order : tuned.orders) {
-    record.orders.push_back(
-        tune_order(comm, input, order, budget.available, layout.node_ranks, progress));
+    record.orders.push_back(tune_order(comm, input, order, budget, progress));
     print(comm, progress, order_text(record.orders.back()));
   }
   if (const Strategy* strategy = selected_strategy(record.orders, input.solver_order)) {
@@ -179,14 +178,14 @@ void dry_run(const Communicator& comm, const Case& input) {
   record.machine = make_machine_record(comm);
   print(comm, progress, header_text(record));
   for (const int order : tuned.orders)
-    print(comm, progress, would_tune_text(comm, input, order, budget.available, layout));
+    print(comm, progress, would_tune_text(comm, input, order, budget));
   print(comm, progress,
         fmt::format("\nWould solve {} at order {} by CG, {} iterations{}\n"
-                    "  {} a node, of {} that can be had\n",
+                    "  {} a {}, of {} that can be had\n",
                     name(input.problem), input.solver_order, input.iterations,
-                    input.tolerance > 0 ? " at most" : "", bytes_text(budget.solve),
+                    input.tolerance > 0 ? " at most" : "", bytes_text(budget.solve), budget.place,
                     bytes_text(budget.available)));
-  require_memory(tuned, budget, layout, comm.size());
+  require_memory(tuned, budget, comm.size());
 }
 
 }  // namespace nekbone_k

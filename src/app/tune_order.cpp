@@ -68,8 +68,8 @@ std::vector<Strategy> chosen_strategies(const Case& input) {
 
 }  // namespace
 
-OrderRecord tune_order(const Communicator& comm, const Case& input, int order, double available,
-                       int node_ranks, Progress& progress) {
+OrderRecord tune_order(const Communicator& comm, const Case& input, int order,
+                       const MemoryBudget& budget, Progress& progress) {
   OrderRecord record;
   record.order = order;
   record.compiled = is_compiled_order(order);
@@ -79,7 +79,8 @@ OrderRecord tune_order(const Communicator& comm, const Case& input, int order, d
   const double begin = wall_seconds();
   const BoxMesh mesh(input.mesh, order, comm.size(), comm.rank());
   AssembledSpace space(comm, mesh);
-  const bool fits = comm.max(tuning_memory(mesh).with_operator * node_ranks) <= available;
+  const bool fits =
+      comm.max(tuning_memory(mesh).with_operator * budget.sharers) <= budget.available;
   std::optional<Operand> operand;
   if (fits) operand.emplace(space, input.lambda);
   Kokkos::fence("nekbone_k: order set up");

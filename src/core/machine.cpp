@@ -74,11 +74,6 @@ std::string mpi_library() {
   return line.substr(0, line.find(','));
 }
 
-std::string device_name() {
-  if constexpr (is_host_device) return "host";
-  return fmt::format("{} {}", ExecutionSpace::name(), Kokkos::device_id());
-}
-
 std::string utc_time() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }

@@ -24,8 +24,6 @@ std::string allowed_cores();
 int allowed_core_count();
 /// First line of the MPI library's own description.
 std::string mpi_library();
-/// The backend and number on the node of this rank's accelerator, e.g. "Cuda 0", or "host".
-std::string device_name();
 /// Now, in UTC by ISO 8601.
 std::string utc_time();
 

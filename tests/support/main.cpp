@@ -4,11 +4,12 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
-#include <Kokkos_Core.hpp>
 #include <cstdio>
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include "core/runtime.hpp"
 
 namespace {
 
@@ -73,13 +74,6 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   if (testing::GTEST_FLAG(list_tests)) return RUN_ALL_TESTS();  // needs no MPI
 
-  int provided = MPI_THREAD_SINGLE;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-  int result = 1;
-  {
-    Kokkos::ScopeGuard kokkos(argc, argv);
-    result = run_on_all_ranks();
-  }
-  MPI_Finalize();
-  return result;
+  const nekbone_k::Runtime runtime(argc, argv);
+  return run_on_all_ranks();
 }

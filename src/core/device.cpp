@@ -1,0 +1,57 @@
+#include "core/device.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "core/machine.hpp"
+#include "core/types.hpp"
+
+namespace nekbone_k {
+namespace {
+
+#if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
+/// `Properties` is cudaDeviceProp or hipDeviceProp_t, which agree in these.
+template <class Properties>
+std::string describe(const Properties& device) {
+  // The number alone would not do: where the launcher shows a rank one device, that is number 0.
+  return fmt::format("{} {}, {} at {:04x}:{:02x}:{:02x}", ExecutionSpace::name(),
+                     Kokkos::device_id(), device.name, device.pciDomainID, device.pciBusID,
+                     device.pciDeviceID);
+}
+#endif
+
+}  // namespace
+
+std::string device_name() {
+#if defined(KOKKOS_ENABLE_CUDA)
+  return describe(ExecutionSpace().cuda_device_prop());
+#elif defined(KOKKOS_ENABLE_HIP)
+  return describe(ExecutionSpace().hip_device_prop());
+#else
+  return "host";
+#endif
+}
+
+int ranks_on_device(const Communicator& comm) {
+  if constexpr (is_host_device) return 1;
+  const std::string here = host_name() + ' ' + device_name();
+  const std::vector<std::string> all = comm.gather(here);
+  return static_cast<int>(std::count(all.begin(), all.end(), here));
+}
+
+double available_device_memory() {
+#if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
+  std::size_t available = 0, total = 0;
+#ifdef KOKKOS_ENABLE_CUDA
+  const bool known = cudaMemGetInfo(&available, &total) == cudaSuccess;
+#else
+  const bool known = hipMemGetInfo(&available, &total) == hipSuccess;
+#endif
+  if (known) return static_cast<double>(available);
+#endif
+  return std::numeric_limits<double>::infinity();
+}
+
+}  // namespace nekbone_k
