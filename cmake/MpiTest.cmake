@@ -1,5 +1,6 @@
 # nekbone_k_add_mpi_test(NAME <n> NP <ranks> LABELS <label>... COMMAND <program> <arg>...)
-# registers a CTest entry that runs a program under MPI; NP 0 runs it without mpiexec.
+# registers a CTest entry that runs a program under MPI; NP 0 runs it without mpiexec. In builds for
+# GPUs they carry the label gpu, too.
 # nk_mpiexec is the launch command as a list, up to but without "-n <ranks>".
 
 execute_process(COMMAND ${MPIEXEC_EXECUTABLE} --version
@@ -34,6 +35,9 @@ endif()
 
 function(nekbone_k_add_mpi_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;NP" "LABELS;COMMAND")
+  if(NEKBONE_K_BACKEND MATCHES "cuda|hip")
+    list(APPEND arg_LABELS gpu) # they need one
+  endif()
   if(arg_NP EQUAL 0)
     add_test(NAME ${arg_NAME} COMMAND ${arg_COMMAND})
     set(arg_NP 1)

@@ -25,6 +25,14 @@ class EarlySum {
   static_assert(sizeof(Words) == sizeof(Value) && sizeof(Value) % sizeof(double) == 0);
 
  public:
+  /// Whether wait() returns while later kernels run: not where kernels run on the host, nor under
+  /// HIP, whose pinned memory as Kokkos allocates it shows the host nothing before a fence.
+#if defined(KOKKOS_ENABLE_HIP)
+  static constexpr bool is_early = false;
+#else
+  static constexpr bool is_early = !is_host_device;
+#endif
+
   EarlySum() : m_sum("nekbone_k: early sum") {}
 
   /// Launches the sum, in the order of the default instance's kernels.
@@ -40,7 +48,7 @@ class EarlySum {
   /// The sum of the last start(), to be called once for each. Throws what Kokkos throws where the
   /// device has failed.
   Value wait() const {
-    if constexpr (!sees_writes) Kokkos::fence("nekbone_k: early sum");
+    if constexpr (!is_early) Kokkos::fence("nekbone_k: early sum");
     // A device that has failed never writes: the fence then says so.
     constexpr double patience = 1;  // seconds
     const double begin = wall_seconds();
@@ -54,14 +62,6 @@ class EarlySum {
   }
 
  private:
-  /// Whether the host sees what the device wrote before a fence. Kokkos' pinned memory is not
-  /// coherent under HIP.
-#ifdef KOKKOS_ENABLE_HIP
-  static constexpr bool sees_writes = false;
-#else
-  static constexpr bool sees_writes = true;
-#endif
-
   /// Together a NaN that no arithmetic yields: processors make quiet ones without such a payload.
   /// A sum with one such half only is waited for as if it were late.
   static constexpr std::uint32_t pending(int word) {

@@ -7,6 +7,7 @@
 #include "core/event_log.hpp"
 #include "core/types.hpp"
 #include "gs/exchange.hpp"
+#include "gs/message_memory.hpp"
 #include "gs/reduction.hpp"
 #include "gs/strategy_table.hpp"
 
@@ -41,8 +42,10 @@ class HaloExchange {
                const Strategy& strategy, int components = 1)
       : m_plan(std::move(plan)),
         m_components(components),
-        m_send("nekbone_k: send buffer", std::size_t{1} * m_plan->host.n_slots() * components),
-        m_receive("nekbone_k: receive buffer", m_send.extent(0)),
+        m_send_memory(buffer_bytes()),
+        m_receive_memory(buffer_bytes()),
+        m_send(m_send_memory.as_vector<T>(buffer_bytes() / sizeof(T))),
+        m_receive(m_receive_memory.as_vector<T>(buffer_bytes() / sizeof(T))),
         m_exchange(strategy.make(comm, m_plan->host,
                                  {m_send.data(), m_receive.data(), components * sizeof(T)})) {}
 
@@ -116,8 +119,11 @@ class HaloExchange {
   }
 
  private:
+  std::size_t buffer_bytes() const { return sizeof(T) * m_plan->host.n_slots() * m_components; }
+
   std::shared_ptr<const DeviceHaloPlan> m_plan;
   int m_components;
+  DeviceMessageMemory m_send_memory, m_receive_memory;
   DeviceVector<T> m_send, m_receive;
   std::unique_ptr<Exchange> m_exchange;
 };

@@ -63,5 +63,32 @@ TEST(EarlySum, LeavesLaterKernelsToTheirWork) {
   EXPECT_EQ(Kokkos::create_mirror_view_and_copy(HostMemory(), other)(999), 7);
 }
 
+using Flag = Kokkos::View<int, Kokkos::SharedHostPinnedSpace>;
+
+/// A kernel that ends once `flag` is set, or gives up in the end, and says in `seen` which it was.
+void launch_kernel_waiting_for(const Flag& flag, const Flag& seen) {
+  Kokkos::parallel_for(
+      "waits for the host", Kokkos::RangePolicy<ExecutionSpace>(0, 1), KOKKOS_LAMBDA(int) {
+        const volatile int* const at = flag.data();
+        for (int i = 0; i < 3'000'000 && *at == 0; ++i)  // some seconds: a look takes a microsecond
+          seen() = 0;
+        seen() = *at;
+      });
+}
+
+TEST(EarlySum, IsThereWhileLaterKernelsRun) {
+  if (!EarlySum<double>::is_early) GTEST_SKIP() << "kernels here end before their launch returns";
+  EarlySum<double> sum;
+  const DeviceVector<double> values = to_device("values", std::vector<double>{1, 2, 3});
+  const Flag flag("flag"), seen("seen");
+  Kokkos::fence();
+  sum.start(values);
+  launch_kernel_waiting_for(flag, seen);
+  EXPECT_EQ(sum.wait(), 6);
+  *static_cast<volatile int*>(flag.data()) = 1;
+  Kokkos::fence();
+  EXPECT_EQ(seen(), 1) << "the kernel had ended when the sum was there";
+}
+
 }  // namespace
 }  // namespace nekbone_k

@@ -1,12 +1,10 @@
 #include "gs/strategies/host_staged.hpp"
 
-#include "core/types.hpp"
+#include "gs/message_memory.hpp"
 
 namespace nekbone_k {
 namespace {
 
-// Page-locked where the backend has it: copies then run at full speed and asynchronously.
-using StagingMemory = Kokkos::SharedHostPinnedSpace;
 using HostBytes = Kokkos::View<std::byte*, StagingMemory>;
 using DeviceBytes = Kokkos::View<std::byte*, DeviceMemory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
@@ -16,8 +14,10 @@ class HostStaged final : public Exchange {
              const MessageBuffers& buffers)
       : m_device_send(static_cast<std::byte*>(buffers.send), buffers.bytes(plan)),
         m_device_receive(static_cast<std::byte*>(buffers.receive), buffers.bytes(plan)),
-        m_send("nekbone_k: host send buffer", buffers.bytes(plan)),
-        m_receive("nekbone_k: host receive buffer", buffers.bytes(plan)),
+        m_send_memory(buffers.bytes(plan)),
+        m_receive_memory(buffers.bytes(plan)),
+        m_send(m_send_memory.as_vector<std::byte>(buffers.bytes(plan))),
+        m_receive(m_receive_memory.as_vector<std::byte>(buffers.bytes(plan))),
         m_inner(inner(comm, plan, {m_send.data(), m_receive.data(), buffers.item_bytes})) {}
 
   void start() override {
@@ -42,6 +42,7 @@ class HostStaged final : public Exchange {
 
  private:
   DeviceBytes m_device_send, m_device_receive;
+  HostMessageMemory m_send_memory, m_receive_memory;
   HostBytes m_send, m_receive;
   std::unique_ptr<Exchange> m_inner;
 };

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Compiles and links the program, its tests and its benchmarks for AMD GPUs (gfx90a), on a machine
+# that needs no GPU: Kokkos with its HIP backend, Debian's HIP and clang 19, which are installed
+# where they are missing. Nothing of it is run.
+#   ci/check-hip.sh [BUILD_DIRECTORY]      (default: build/hip)
+# ORDERS are the polynomial orders whose kernels are compiled (default "1;7", for they take longest).
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+build=${1:-build/hip}
+
+missing=()
+for package in libamdhip64-dev rocm-device-libs clang-19 lld-19; do
+  if ! dpkg-query --show --showformat='${Status}\n' "$package" 2>/dev/null | grep -q ' installed$'; then
+    missing+=("$package")
+  fi
+done
+if [[ ${#missing[@]} -gt 0 ]]; then
+  as_root=()
+  if [[ $(id -u) -ne 0 ]]; then as_root=(sudo); fi
+  echo "ci/check-hip.sh: installing ${missing[*]}" >&2
+  "${as_root[@]}" apt-get update -qq
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+fi
+
+if [[ ! -f $build/build.ninja ]]; then
+  cmake --preset hip -B "$build" "-DNEKBONE_K_ORDERS=${ORDERS:-1;7}" >&2
+fi
+cmake --build "$build" >&2
