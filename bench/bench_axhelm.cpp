@@ -1,5 +1,7 @@
-// The operator at every compiled order and one that is not: the element kernel alone, and the whole
-// of it with the gather-scatter.
+// The operator at every compiled order and one that is not: the element kernel alone, by each
+// geometry, and the whole of it with the gather-scatter.
+#include <fmt/format.h>
+
 #include "app/case.hpp"
 #include "support/distributed_main.hpp"
 #include "support/operator_case.hpp"
@@ -13,7 +15,11 @@ using OperatorCases = LastCase<OperatorCase>;
 void count(benchmark::State& state, const OperatorCase& c, double seconds) {
   const double point_rate = c.total_points() / seconds;
   state.counters["GFLOP/s"] = point_rate * (12.0 * c.mesh.nq() + 15) / 1e9;
-  state.counters["GB/s"] = point_rate * 64 / 1e9;  // u, six factors, Au
+  // u, Au, and what is read of the geometry: 64 bytes a point with stored factors.
+  const double geometry = 8.0 *
+                          GeometricFactors::values_per_element(c.geometry.geometry, c.mesh.nq()) /
+                          c.space.layout().points();
+  state.counters["GB/s"] = point_rate * (16 + geometry) / 1e9;
   state.counters["MDOF/s"] = c.total_dofs() / seconds / 1e6;
   state.counters["compiled"] = is_compiled_order(c.mesh.order());
 }
@@ -27,9 +33,11 @@ AxhelmArguments all_elements(const OperatorCase& c, const DeviceVector<double>& 
           .lambda = c.a.lambda(),
           .surface_entries = c.space.surface_entries(),
           .scaled_basis = &c.geometry.scaled_basis,
+          .geometry = c.geometry.geometry,
           .factors = c.geometry.factors,
           .scaled_derivative = c.geometry.scaled_derivative,
           .root_weights = c.geometry.root_weights,
+          .nodes = c.geometry.nodes,
           .u = c.b,
           .au_interior = au,
           .au_surface = c.space.surface_values(),
@@ -37,14 +45,19 @@ AxhelmArguments all_elements(const OperatorCase& c, const DeviceVector<double>& 
 }
 
 void add_order(const Bench& bench, const std::shared_ptr<OperatorCases>& cases, int order,
-               std::int64_t points) {
+               std::int64_t points, Geometry geometry) {
   const int ranks = bench.comm().size();
-  const MeshSpec mesh = mesh_of_size(ranks, order, points);
+  MeshSpec mesh = mesh_of_size(ranks, order, points);
+  mesh.geometry = geometry;
+  if (geometry == Geometry::affine) mesh.deformation = Deformation::none;
   const std::string suffix = size_suffix(mesh, order, ranks);
+  const std::string name =
+      geometry == Geometry::stored ? "axhelm" : fmt::format("axhelm_{}", nekbone_k::name(geometry));
   const auto get_case = [=, &bench]() -> OperatorCase& {
-    return cases->get(suffix, [&] { return std::make_unique<OperatorCase>(bench, mesh, order); });
+    return cases->get(name + suffix,
+                      [&] { return std::make_unique<OperatorCase>(bench, mesh, order); });
   };
-  bench.add("axhelm" + suffix, [=, &bench](benchmark::State& state) {
+  bench.add(name + suffix, [=, &bench](benchmark::State& state) {
     const OperatorCase& c = get_case();
     const AxhelmArguments arguments =
         all_elements(c, c.space.make_vector("Au"),
@@ -53,6 +66,7 @@ void add_order(const Bench& bench, const std::shared_ptr<OperatorCases>& cases, 
     Bench::report(state, timing);
     count(state, c, timing.seconds.median);
   });
+  if (geometry != Geometry::stored) return;
   bench.add("operator" + suffix, [=, &bench](benchmark::State& state) {
     const OperatorCase& c = get_case();
     const DeviceVector<double> au = c.space.make_vector("Au");
@@ -80,7 +94,8 @@ std::vector<int> orders() {
 void register_benchmarks(const Bench& bench) {
   const auto cases = std::make_shared<OperatorCases>();
   for (const std::int64_t points : point_counts(bench.options()))
-    for (const int order : orders()) add_order(bench, cases, order, points);
+    for (const Geometry geometry : {Geometry::stored, Geometry::trilinear, Geometry::affine})
+      for (const int order : orders()) add_order(bench, cases, order, points, geometry);
 }
 
 }  // namespace nekbone_k

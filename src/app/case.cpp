@@ -177,7 +177,8 @@ Case parse_case(const std::string& text, const std::string& source,
   read_orders(keys, run.orders);
   YamlReader& operator_keys = keys.section("operator");
   operator_keys.read("lambda", run.lambda, Numbers{.at_least = 0});
-  operator_keys.read_choice("geometry", run.geometry, {Geometry::stored});
+  operator_keys.read_choice("geometry", run.mesh.geometry,
+                            {Geometry::stored, Geometry::trilinear, Geometry::affine});
   keys.read_choice("problem", run.problem,
                    {ProblemKind::taylor_green, ProblemKind::manufactured, ProblemKind::nekbone});
   read_solver(keys.section("solver"), run);
@@ -192,6 +193,11 @@ Case parse_case(const std::string& text, const std::string& source,
   keys.reject_unknown_keys();
   check_element_count(mesh_keys, run.mesh, ranks);
   check_periodicity(keys, mesh_keys, run);
+  if (run.mesh.geometry == Geometry::affine && run.mesh.deformation != Deformation::none)
+    fail_together(operator_keys, "geometry", mesh_keys, "deformation",
+                  fmt::format("given affine with mesh.deformation {}; allowed: affine with "
+                              "deformation none, or trilinear or stored",
+                              name(run.mesh.deformation)));
   return run;
 }
 
@@ -215,7 +221,17 @@ const char* name(VectorOps vector_ops) {
   return vector_ops == VectorOps::kokkos_kernels ? "kokkos-kernels" : "fused";
 }
 
-const char* name(Geometry) { return "stored"; }
+const char* name(Geometry geometry) {
+  switch (geometry) {
+    case Geometry::stored:
+      return "stored";
+    case Geometry::trilinear:
+      return "trilinear";
+    case Geometry::affine:
+      return "affine";
+  }
+  return "";
+}
 
 const char* name(Deformation deformation) {
   switch (deformation) {

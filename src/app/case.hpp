@@ -14,7 +14,6 @@ namespace nekbone_k {
 enum class ProblemKind { taylor_green, manufactured, nekbone };
 enum class Preconditioner { none, jacobi };
 enum class VectorOps { fused, kokkos_kernels };
-enum class Geometry { stored };
 
 /// One run. The defaults here are the documented defaults of the keys.
 struct Case {
@@ -24,7 +23,6 @@ struct Case {
   std::vector<int> orders{1, 3, 7, 11};
 
   double lambda = 1.0;
-  Geometry geometry = Geometry::stored;
 
   ProblemKind problem = ProblemKind::taylor_green;
   double error_bound = 1e-6;  ///< relative to the largest value of the exact solution

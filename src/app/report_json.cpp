@@ -50,7 +50,7 @@ Json input_json(const Case& c) {
         {"deformation", name(c.mesh.deformation)},
         {"epsilon", c.mesh.epsilon}}},
       {"orders", c.orders},
-      {"operator", {{"lambda", c.lambda}, {"geometry", name(c.geometry)}}},
+      {"operator", {{"lambda", c.lambda}, {"geometry", name(c.mesh.geometry)}}},
       {"problem", name(c.problem)},
       {"solver",
        {{"order", c.solver_order},

@@ -123,7 +123,7 @@ std::string header_text(const RunRecord& record) {
                                          machine.commit, machine.started));
   text += field("input", input.input);
   text += field("problem", fmt::format("{}, lambda {:g}, geometry {}", name(input.problem),
-                                       input.lambda, name(input.geometry)));
+                                       input.lambda, name(input.mesh.geometry)));
   text += field("mesh", mesh_text(input.mesh));
   text += field("build", fmt::format("{}, {}", machine.compiler, machine.build_type));
   text +=

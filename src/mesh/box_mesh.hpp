@@ -19,6 +19,7 @@ struct MeshSpec {
   std::array<bool, 3> periodic{true, true, true};
   Deformation deformation = Deformation::none;
   double epsilon = 0.3;
+  Geometry geometry = Geometry::stored;  ///< affine only without a deformation
 
   std::int64_t total_elements() const {
     return std::int64_t{1} * elements[0] * elements[1] * elements[2];

@@ -9,6 +9,13 @@ namespace nekbone_k {
 /// How the box of elements is deformed; its faces stay where they are.
 enum class Deformation { none, sine, kershaw };
 
+/// Where kernels take the metric of elements from, and with it the shape of deformed elements.
+enum class Geometry {
+  stored,     ///< factors at every point; elements are curved as the deformation is
+  trilinear,  ///< computed at every point from the corners; edges are straight
+  affine,     ///< factors of an element; elements are parallelepipeds
+};
+
 /// A point in space.
 struct Point {
   double x = 0, y = 0, z = 0;

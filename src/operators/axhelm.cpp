@@ -18,10 +18,11 @@ struct RunTimeNq {
 /// The operator at an order that was not compiled, point by point with a plain matrix: layer by
 /// layer through team scratch, as a thread cannot keep a column to itself without knowing its
 /// length.
+template <Geometry geometry>
 class RunTimeAxhelm {
  public:
   using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
-  using Team = Policy::member_type;
+  using Team = typename Policy::member_type;
 
   explicit RunTimeAxhelm(const AxhelmArguments& arguments)
       : m_elements{arguments, {arguments.layout.nq}} {}
@@ -46,6 +47,13 @@ class RunTimeAxhelm {
     Lanes* const flux_r = au + stride * nq;
     Lanes* const flux_s = flux_r + stride;
     const double* const D = args.scaled_derivative.data();
+    const BlockFactors<geometry> computed(m_elements, block);
+    const auto factor = [&](int column, int k) {
+      if constexpr (geometry == Geometry::stored)
+        return m_elements.read_factor(m_elements.factors(block, column), k * layer);
+      else
+        return computed(args.nodes(column % nq), args.nodes(column / nq), args.nodes(k));
+    };
     const auto root_w = [&](int column, int k) {
       return args.root_weights(column % nq) * args.root_weights(column / nq) * args.root_weights(k);
     };
@@ -69,10 +77,7 @@ class RunTimeAxhelm {
           u_s += D[j * nq + m] * u_layer[m * nq + i];
           u_t += D[k * nq + m] * u[m * stride + column];
         }
-        Lanes g[ElementLayout::n_factors];
-        for (int c = 0; c < ElementLayout::n_factors; ++c)
-          g[c] = m_elements.factor(m_elements.factors(block, column), c, k * layer);
-        const auto& [rr, rs, rt, ss, st, tt] = g;
+        const auto [rr, rs, rt, ss, st, tt] = factor(column, k);
         flux_r[column] = rr * u_r + rs * u_s + rt * u_t;
         flux_s[column] = rs * u_r + ss * u_s + st * u_t;
         const Lanes flux_t = rt * u_r + st * u_s + tt * u_t;
@@ -126,10 +131,23 @@ bool contains(int order, std::integer_sequence<int, orders...>) {
 }
 
 /// Runs the kernel of the order, if it was compiled.
-template <int... orders>
+template <Geometry geometry, int... orders>
 bool run_compiled(const AxhelmArguments& arguments, std::integer_sequence<int, orders...>) {
   const int order = arguments.layout.nq - 1;
-  return ((order == orders && (axhelm_compiled<orders>(arguments), true)) || ...);
+  return ((order == orders && (axhelm_compiled<orders, geometry>(arguments), true)) || ...);
+}
+
+/// action(the arguments' geometry as a type).
+template <class Action>
+void with_geometry(const AxhelmArguments& arguments, const Action& action) {
+  switch (arguments.geometry) {
+    case Geometry::stored:
+      return action(std::integral_constant<Geometry, Geometry::stored>{});
+    case Geometry::trilinear:
+      return action(std::integral_constant<Geometry, Geometry::trilinear>{});
+    case Geometry::affine:
+      return action(std::integral_constant<Geometry, Geometry::affine>{});
+  }
 }
 
 template <int... orders>
@@ -149,9 +167,16 @@ LocalIndex n_partial_dots(const ElementLayout& layout) {
 }
 
 void axhelm(const AxhelmArguments& arguments) {
-  if (!run_compiled(arguments, CompiledOrders{})) axhelm_run_time(arguments);
+  bool done = false;
+  with_geometry(arguments, [&](auto geometry) {
+    done = run_compiled<decltype(geometry)::value>(arguments, CompiledOrders{});
+  });
+  if (!done) axhelm_run_time(arguments);
 }
 
-void axhelm_run_time(const AxhelmArguments& arguments) { RunTimeAxhelm(arguments).run(); }
+void axhelm_run_time(const AxhelmArguments& arguments) {
+  with_geometry(arguments,
+                [&](auto geometry) { RunTimeAxhelm<decltype(geometry)::value>(arguments).run(); });
+}
 
 }  // namespace nekbone_k

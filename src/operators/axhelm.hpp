@@ -14,8 +14,9 @@ struct AxhelmArguments {
   LocalIndex interior_begin = 0;               ///< of the assembled vectors
   double lambda = 0;
   ConstDeviceVector<LocalIndex> surface_entries;
-  const ScaledBasis* scaled_basis = nullptr;                           ///< in host memory
-  ConstDeviceVector<double> factors, scaled_derivative, root_weights;  ///< see GeometricFactors
+  const ScaledBasis* scaled_basis = nullptr;  ///< in host memory
+  Geometry geometry = Geometry::stored;       ///< what `factors` holds: see GeometricFactors
+  ConstDeviceVector<double> factors, scaled_derivative, root_weights, nodes;
   ConstDeviceVector<double> u;       ///< assembled, gathered by the kernel
   DeviceVector<double> au_interior;  ///< assembled: interior DOFs are written, no others
   DeviceVector<double> au_surface;   ///< (block, surface point, lane), to be summed into rows
@@ -35,7 +36,8 @@ LocalIndex n_partial_dots(const ElementLayout& layout);
 /// with the tensor-product derivatives D_r = I⊗I⊗D and so on (Deville, Fischer and Mund 2002). The
 /// kernels work with û = √w u: that takes the weights out of the factors and, as D̂ = √W D √W⁻¹
 /// makes D̂ᵀ = -D̂ but for the ends of the diagonal (summation by parts), takes one matrix for both.
-/// 12 Nq + 15 operations a point by Nekbone's count; 64 bytes a point at least: u, six factors, Au.
+/// 12 Nq + 15 operations a point by Nekbone's count; 64 bytes a point at least: u, six factors, Au;
+/// 16 where the factors are computed from what is kept of an element.
 /// Returns before the kernel ends. Not collective.
 void axhelm(const AxhelmArguments& arguments);
 
@@ -46,8 +48,9 @@ bool is_compiled_order(int order);
 /// an entry of partial_dots for every block.
 void axhelm_run_time(const AxhelmArguments& arguments);
 
-/// The kernel compiled for one order (axhelm_kernel.hpp), instantiated once for each of the build.
-template <int order>
+/// The kernel compiled for one order and geometry (axhelm_kernel.hpp), instantiated once for each
+/// of the build.
+template <int order, Geometry geometry>
 void axhelm_compiled(const AxhelmArguments& arguments);
 
 }  // namespace nekbone_k

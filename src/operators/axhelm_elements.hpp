@@ -3,6 +3,7 @@
 #pragma once
 
 #include "operators/axhelm.hpp"
+#include "operators/trilinear.hpp"
 
 namespace nekbone_k {
 
@@ -74,14 +75,18 @@ struct AxhelmElements {
     }
   }
 
-  /// The factors of point q = (k Nq + j) Nq + i and those after it, for factor().
+  /// Stored factors: those of point q = (k Nq + j) Nq + i and after it, for read_factor().
   KOKKOS_FORCEINLINE_FUNCTION const double* factors(LocalIndex block, int q) const {
     return args.factors.data() +
            ElementLayout::offset(block, q, ElementLayout::n_factors * nq * nq * nq);
   }
-  /// Factor c of the point that lies `points` after.
-  KOKKOS_FORCEINLINE_FUNCTION Lanes factor(const double* from, int c, int points) const {
-    return read_lanes(from + (c * nq * nq * nq + points) * lanes);
+  /// The factor of the point that lies `points` after.
+  KOKKOS_FORCEINLINE_FUNCTION SymmetricFactor<Lanes> read_factor(const double* from,
+                                                                 int points) const {
+    const auto entry = [&](int c) {
+      return read_lanes(from + (c * nq * nq * nq + points) * lanes);
+    };
+    return {entry(0), entry(1), entry(2), entry(3), entry(4), entry(5)};
   }
 
  private:
@@ -90,6 +95,57 @@ struct AxhelmElements {
   KOKKOS_FORCEINLINE_FUNCTION std::size_t interior_begin(LocalIndex block) const {
     return args.interior_begin + ElementLayout::offset(block, 0, ElementLayout::n_interior(nq));
   }
+};
+
+/// The factors of a block of elements whose factors are computed, at a point with reference
+/// coordinates r, s, t. Made once a block; for trilinear elements, …
+template <Geometry geometry>
+class BlockFactors {
+ public:
+  template <class Nq>
+  KOKKOS_FORCEINLINE_FUNCTION BlockFactors(const AxhelmElements<Nq>& elements, LocalIndex block) {
+    static_assert(geometry == Geometry::trilinear);
+    constexpr int terms = TrilinearMap<Lanes>::n_coefficients;
+    NEKBONE_K_UNROLL
+    for (int term = 0; term < terms; ++term)
+      for (int d = 0; d < 3; ++d)
+        m_map.coefficients[term][d] = read_lanes(
+            elements.args.factors.data() + ElementLayout::offset(block, 3 * term + d, 3 * terms));
+  }
+  KOKKOS_FORCEINLINE_FUNCTION SymmetricFactor<Lanes> operator()(double r, double s,
+                                                                double t) const {
+    return m_map.factor(r, s, t);
+  }
+
+ private:
+  TrilinearMap<Lanes> m_map;
+};
+/// … for affine ones, the same at all points.
+template <>
+class BlockFactors<Geometry::affine> {
+ public:
+  template <class Nq>
+  KOKKOS_FORCEINLINE_FUNCTION BlockFactors(const AxhelmElements<Nq>& elements, LocalIndex block) {
+    const auto entry = [&](int c) {
+      return read_lanes(elements.args.factors.data() +
+                        ElementLayout::offset(block, c, ElementLayout::n_factors));
+    };
+    m_factor = {entry(0), entry(1), entry(2), entry(3), entry(4), entry(5)};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION const SymmetricFactor<Lanes>& operator()(double, double,
+                                                                       double) const {
+    return m_factor;
+  }
+
+ private:
+  SymmetricFactor<Lanes> m_factor;
+};
+/// Nothing where factors are stored.
+template <>
+class BlockFactors<Geometry::stored> {
+ public:
+  template <class Nq>
+  KOKKOS_FORCEINLINE_FUNCTION BlockFactors(const AxhelmElements<Nq>&, LocalIndex) {}
 };
 
 }  // namespace nekbone_k

@@ -25,10 +25,10 @@ struct StaticNq {
 /// along s; the threads of the columns turn these derivatives into fluxes; and the tiles are
 /// differentiated again. As D̂ᵀ = -D̂ but for the ends of the diagonal, that is Dᵀ but for its sign
 /// and a term at the faces.
-template <int order, class Shape = AxhelmShape<ExecutionSpace, order + 1>>
+template <int order, Geometry geometry = Geometry::stored,
+          class Shape = AxhelmShape<ExecutionSpace, order + 1>>
 class AxhelmKernel {
   static constexpr int nq = order + 1;
-  static constexpr int n_factors = ElementLayout::n_factors;
   static constexpr int threads = Shape::threads_per_element_block;
   static constexpr int team_size = threads * Shape::blocks_per_team;
   static constexpr int columns = nq * nq / threads;  // of a thread
@@ -59,6 +59,7 @@ class AxhelmKernel {
       : m_elements{arguments, {}}, m_derivative(*arguments.scaled_basis) {
     for (int i = 0; i < nq; ++i) {
       m_root_weight[i] = arguments.scaled_basis->root_weights[i];
+      m_node[i] = arguments.scaled_basis->nodes[i];
       m_end[i] = 0;
     }
     m_end[0] = -1 / (m_root_weight[0] * m_root_weight[0]);
@@ -92,7 +93,8 @@ class AxhelmKernel {
         team.team_scratch(scratch_level()).get_shmem_aligned(scratch_bytes(), alignof(Lanes)))};
     Lanes* const tile_r = sum.values + team_size + block_of_team * (2 * tile_size + u_t_size);
     Lanes* const tile_s = tile_r + tile_size;
-    const double* const factors = m_elements.factors(block, thread);
+    const double* const stored = m_elements.factors(block, thread);
+    const BlockFactors<geometry> computed(m_elements, block);
 
     Lanes u[nq * stride];  // value k of column c at k * stride + c; becomes Au
     Lanes own_u_t[Shape::u_t_in_scratch ? 1 : nq * stride];
@@ -101,7 +103,8 @@ class AxhelmKernel {
     // value: a GPU then has them, and the first factors, under way together.
     constexpr bool reads_ahead = Shape::factors_ahead > 0;
     static_assert(!reads_ahead || (columns == 1 && ElementLayout::lanes == 1));
-    Factors ahead[reads_ahead ? Shape::factors_ahead : 1];
+    constexpr bool is_stored = geometry == Geometry::stored;
+    Factor ahead[reads_ahead && is_stored ? Shape::factors_ahead : 1];
     for (int c = 0; c < columns; ++c) {
       const Column column = column_of(thread + c);
       const auto set = [&](int k, const Lanes& value) {
@@ -111,7 +114,8 @@ class AxhelmKernel {
         LocalIndex entries[nq];
         m_elements.entries(block, column.nodes, entries);
         NEKBONE_K_UNROLL
-        for (int k = 0; k < Shape::factors_ahead; ++k) read_factors(factors, k * nq * nq, ahead[k]);
+        for (int k = 0; is_stored && k < Shape::factors_ahead; ++k)
+          ahead[k] = m_elements.read_factor(stored, k * nq * nq);
         NEKBONE_K_UNROLL
         for (int k = 0; k < nq; ++k) set(k, args.u(entries[k]));
       } else {
@@ -134,16 +138,18 @@ class AxhelmKernel {
       differentiate_tiles(tile_r, tile_s, n_layers, thread);
       team.team_barrier();
       for_each_point(first_layer, n_layers, thread, [&](int k, int c, int at, int i, int j) {
-        Factors now;
-        if constexpr (reads_ahead) {
-          Factors& next = ahead[k % Shape::factors_ahead];
+        Factor now;
+        if constexpr (!is_stored) {
+          now = computed(m_node[i], m_node[j], m_node[k]);
+        } else if constexpr (reads_ahead) {
+          Factor& next = ahead[k % Shape::factors_ahead];
           now = next;
           if (k + Shape::factors_ahead < nq)
-            read_factors(factors, (k + Shape::factors_ahead) * nq * nq, next);
+            next = m_elements.read_factor(stored, (k + Shape::factors_ahead) * nq * nq);
         } else {
-          read_factors(factors, k * nq * nq + c, now);
+          now = m_elements.read_factor(stored, k * nq * nq + c);
         }
-        const auto& [rr, rs, rt, ss, st, tt] = now.g;
+        const auto& [rr, rs, rt, ss, st, tt] = now;
         Lanes& value = u[k * stride + c];
         Lanes& along_t = u_t[k * u_t_stride + c];  // becomes the flux
         const Lanes d_r = tile_r[at], d_s = tile_s[at], d_t = along_t;
@@ -184,10 +190,7 @@ class AxhelmKernel {
   }
 
  private:
-  /// The six factors of a point: rr, rs, rt, ss, st, tt.
-  struct Factors {
-    Lanes g[n_factors];
-  };
+  using Factor = SymmetricFactor<Lanes>;
   /// A column of an element.
   struct Column {
     ElementLayout::Column nodes;
@@ -275,22 +278,16 @@ class AxhelmKernel {
     }
   }
 
-  /// The factors of the point `points` after that of `from`.
-  KOKKOS_FORCEINLINE_FUNCTION void read_factors(const double* from, int points,
-                                                Factors& factors) const {
-    NEKBONE_K_UNROLL
-    for (int c = 0; c < n_factors; ++c) factors.g[c] = m_elements.factor(from, c, points);
-  }
-
   AxhelmElements<StaticNq<nq>> m_elements;
   LineDerivative<nq> m_derivative;
   double m_root_weight[nq];  // √w_i
+  double m_node[nq];         // x_i
   double m_end[nq];          // the diagonal of D̂ + D̂ᵀ: the face terms of integration by parts
 };
 
-template <int order>
+template <int order, Geometry geometry>
 void axhelm_compiled(const AxhelmArguments& arguments) {
-  AxhelmKernel<order>(arguments).run();
+  AxhelmKernel<order, geometry>(arguments).run();
 }
 
 }  // namespace nekbone_k

@@ -70,17 +70,16 @@ struct ElementLayout {
   }
   /// Sizes of a mesh too large for its indices to exist, in values, for estimates.
   struct Estimate {
-    double surface = 0, interior = 0, factors = 0;
+    double surface = 0, interior = 0;
   };
   static Estimate estimate(int nq, double elements) {
     const double padded = std::ceil(elements / lanes) * lanes;
     const double points = std::pow(nq, 3), inner = std::pow(nq - 2, 3);
-    return {padded * (points - inner), padded * inner, padded * n_factors * points};
+    return {padded * (points - inner), padded * inner};
   }
 
   std::size_t n_surface_values() const { return offset(n_blocks(), 0, n_surface()); }
   std::size_t n_interior_values() const { return offset(n_blocks(), 0, n_interior()); }
-  std::size_t n_factor_values() const { return offset(n_blocks(), 0, n_factors * points()); }
 };
 
 }  // namespace nekbone_k

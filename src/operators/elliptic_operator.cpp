@@ -20,9 +20,11 @@ void EllipticOperator::elements(const DeviceVector<double>& u, const DeviceVecto
           .lambda = m_lambda,
           .surface_entries = m_space.surface_entries(),
           .scaled_basis = &m_geometry.scaled_basis,
+          .geometry = m_geometry.geometry,
           .factors = m_geometry.factors,
           .scaled_derivative = m_geometry.scaled_derivative,
           .root_weights = m_geometry.root_weights,
+          .nodes = m_geometry.nodes,
           .u = u,
           .au_interior = au,
           .au_surface = m_space.surface_values(),
@@ -66,7 +68,9 @@ double EllipticOperator::apply(const DeviceVector<double>& u, const DeviceVector
 double EllipticOperator::least_bytes() const {
   const double elements = m_space.layout().n_elements;
   const double interior = elements * m_space.layout().n_interior(), rows = m_space.n_rows();
-  return 48 * elements * m_space.layout().points() + 8 * (rows + interior) +
+  const int factors =
+      GeometricFactors::values_per_element(m_geometry.geometry, m_space.layout().nq);
+  return 8 * elements * factors + 8 * (rows + interior) +
          (12 + 12) * elements * m_space.layout().n_surface() + 12 * rows + 8 * interior;
 }
 

@@ -69,6 +69,39 @@ Kokkos::TeamPolicy<ExecutionSpace> element_policy(int teams, int nq) {
   return policy;
 }
 
+/// What trilinear and affine elements need, a thread an element.
+struct ElementFactorKernel {
+  NodeCoordinates coordinates;
+  DeviceVector<double> factors;
+  Geometry geometry;
+  int nq;
+  LocalIndex n_elements;
+
+  KOKKOS_FUNCTION void operator()(const LocalIndex position) const {
+    const auto set = [&](int item, double value) {
+      factors(ElementLayout::offset(position / ElementLayout::lanes, item,
+                                    GeometricFactors::values_per_element(geometry, nq)) +
+              position % ElementLayout::lanes) = value;
+    };
+    TrilinearMap<double> map{};
+    if (position < n_elements) {
+      map = trilinear_map([&](int a, int b, int c) {
+        return coordinates(position, a * (nq - 1), b * (nq - 1), c * (nq - 1));
+      });
+    } else {
+      for (int d = 0; d < 3; ++d) map.coefficients[d][d] = 1;
+    }
+    if (geometry == Geometry::trilinear) {
+      for (int term = 0; term < map.n_coefficients; ++term)
+        for (int d = 0; d < 3; ++d) set(3 * term + d, map.coefficients[term][d]);
+    } else if (position < n_elements) {
+      const auto g = map.factor(0, 0, 0);
+      const double entries[] = {g.rr, g.rs, g.rt, g.ss, g.st, g.tt};
+      for (int c = 0; c < ElementLayout::n_factors; ++c) set(c, entries[c]);
+    }
+  }
+};
+
 struct FactorKernel {
   NodeCoordinates coordinates;
   ConstDeviceVector<double> derivative;
@@ -132,7 +165,7 @@ struct InversionKernel {
 
 }  // namespace
 
-ScaledBasis::ScaledBasis(const GllBasis& basis) : derivative(basis.derivative) {
+ScaledBasis::ScaledBasis(const GllBasis& basis) : derivative(basis.derivative), nodes(basis.nodes) {
   for (const double w : basis.weights) root_weights.push_back(std::sqrt(w));
   const int nq = basis.nq();
   for (int i = 0; i < nq; ++i)
@@ -155,15 +188,26 @@ bool has_inverted_elements(const BoxMesh& mesh) {
 }
 
 GeometricFactors::GeometricFactors(const AssembledSpace& space)
-    : scaled_basis(space.mesh().basis()) {
+    : geometry(space.mesh().spec().geometry), scaled_basis(space.mesh().basis()) {
   const ElementLayout& layout = space.layout();
   const GllBasis& basis = space.mesh().basis();
-  factors = DeviceVector<double>("nekbone_k: geometric factors", layout.n_factor_values());
+  factors = DeviceVector<double>(
+      "nekbone_k: geometric factors",
+      ElementLayout::offset(layout.n_blocks(), 0, values_per_element(geometry, layout.nq)));
   derivative = to_device("nekbone_k: derivative matrix", basis.derivative);
   weights = to_device("nekbone_k: GLL weights", basis.weights);
   scaled_derivative = to_device("nekbone_k: scaled derivative matrix", scaled_basis.derivative);
   root_weights = to_device("nekbone_k: roots of GLL weights", scaled_basis.root_weights);
+  nodes = to_device("nekbone_k: GLL nodes", scaled_basis.nodes);
 
+  if (geometry != Geometry::stored) {
+    Kokkos::parallel_for(
+        "nekbone_k: maps of elements",
+        Kokkos::RangePolicy<ExecutionSpace>(0, layout.n_blocks() * ElementLayout::lanes),
+        ElementFactorKernel{NodeCoordinates(space), factors, geometry, layout.nq,
+                            layout.n_elements});
+    return;
+  }
   const FactorKernel kernel{NodeCoordinates(space), derivative, factors, layout.nq,
                             layout.n_elements};
   Kokkos::parallel_for("nekbone_k: geometric factors", element_policy(layout.n_blocks(), layout.nq),

@@ -1,10 +1,11 @@
 /// @file
-/// The metric of the elements, stored per point.
+/// The metric of the elements: stored per point, or what it is computed from.
 #pragma once
 
 #include <vector>
 
 #include "operators/assembled_space.hpp"
+#include "operators/trilinear.hpp"
 
 namespace nekbone_k {
 
@@ -13,19 +14,25 @@ struct ScaledBasis {
   explicit ScaledBasis(const GllBasis& basis);
   std::vector<double> derivative;    ///< (Nq, Nq) row-major: √w_i D(i, j) / √w_j
   std::vector<double> root_weights;  ///< (Nq) √w_i
+  std::vector<double> nodes;         ///< (Nq) x_i
 };
 
 /// J (∇r)(∇r)ᵀ at every GLL point: the six distinct entries rr, rs, rt, ss, st, tt of the symmetric
 /// factor of the stiffness matrix (Deville, Fischer and Mund 2002, section 4.4), without its
-/// quadrature weight w = w_i w_j w_k. The coordinates are interpolated by the element's own GLL
-/// basis.
+/// quadrature weight w = w_i w_j w_k. By the mesh's geometry they are stored, with coordinates
+/// interpolated by the element's own GLL basis; or the coefficients of the trilinear map are, from
+/// which a kernel computes them; or, as those of a parallelepiped are the same at all its points,
+/// once an element.
 ///
 /// The mass factor w J is not stored: the determinant of the six is J.
 struct GeometricFactors {
   /// Computes the factors of a rank's elements. Not collective.
   explicit GeometricFactors(const AssembledSpace& space);
 
-  /// Shape (block, factor, point, lane); zero for empty elements.
+  Geometry geometry;
+  /// Shape (block, factor, point, lane), zero for empty elements, where they are stored; (block,
+  /// term, direction, lane), a cube for empty elements, with trilinear maps (TrilinearMap); (block,
+  /// factor, lane) with affine ones.
   DeviceVector<double> factors;
   /// (Nq, Nq) row-major, D(i, j) = l_j'(x_i).
   DeviceVector<double> derivative;
@@ -34,11 +41,18 @@ struct GeometricFactors {
   /// For the element kernel, which works with nodal values times √w; and its two arrays in device
   /// memory.
   ScaledBasis scaled_basis;
-  DeviceVector<double> scaled_derivative, root_weights;
+  DeviceVector<double> scaled_derivative, root_weights, nodes;
 
+  /// Values of `factors` an element.
+  KOKKOS_FUNCTION static constexpr int values_per_element(Geometry geometry, int nq) {
+    if (geometry == Geometry::trilinear) return 3 * TrilinearMap<double>::n_coefficients;
+    return ElementLayout::n_factors * (geometry == Geometry::affine ? 1 : nq * nq * nq);
+  }
   static double estimated_bytes(const BoxMesh& mesh) {
-    const auto elements = static_cast<double>(mesh.box().volume());
-    return ElementLayout::estimate(mesh.nq(), elements).factors * sizeof(double);
+    const double blocks =
+        std::ceil(static_cast<double>(mesh.box().volume()) / ElementLayout::lanes);
+    return blocks * ElementLayout::lanes * sizeof(double) *
+           values_per_element(mesh.spec().geometry, mesh.nq());
   }
 };
 
@@ -56,11 +70,13 @@ KOKKOS_FORCEINLINE_FUNCTION T determinant(const T& rr, const T& rs, const T& rt,
 
 /// Reads factors one point at a time, in kernels that are not about speed.
 struct FactorReader {
-  FactorReader(const GeometricFactors& geometry, const ElementLayout& layout)
+  FactorReader(const GeometricFactors& from, const ElementLayout& layout)
       : nq(layout.nq),
-        factors(geometry.factors),
-        derivative(geometry.derivative),
-        weights(geometry.weights) {}
+        geometry(from.geometry),
+        factors(from.factors),
+        derivative(from.derivative),
+        weights(from.weights),
+        nodes(from.nodes) {}
 
   /// Entry c of the stiffness factor G = w J (∇r)(∇r)ᵀ.
   KOKKOS_FUNCTION double factor(LocalIndex position, int c, int i, int j, int k) const {
@@ -73,16 +89,26 @@ struct FactorReader {
   }
 
   int nq;
-  ConstDeviceVector<double> factors, derivative, weights;
+  Geometry geometry;
+  ConstDeviceVector<double> factors, derivative, weights, nodes;
 
  private:
   KOKKOS_FUNCTION double weight(int i, int j, int k) const {
     return weights(i) * weights(j) * weights(k);
   }
   KOKKOS_FUNCTION double metric(LocalIndex position, int c, int i, int j, int k) const {
-    const int points = nq * nq * nq, q = (k * nq + j) * nq + i;
-    return factors(ElementLayout::offset(position / ElementLayout::lanes, c * points + q,
-                                         ElementLayout::n_factors * points) +
+    if (geometry == Geometry::affine) return value(position, c);
+    if (geometry == Geometry::stored) return value(position, (c * nq + k) * nq * nq + j * nq + i);
+    TrilinearMap<double> map;
+    for (int term = 0; term < map.n_coefficients; ++term)
+      for (int d = 0; d < 3; ++d) map.coefficients[term][d] = value(position, 3 * term + d);
+    const auto g = map.factor(nodes(i), nodes(j), nodes(k));
+    const double entries[] = {g.rr, g.rs, g.rt, g.ss, g.st, g.tt};
+    return entries[c];
+  }
+  KOKKOS_FUNCTION double value(LocalIndex position, int item) const {
+    return factors(ElementLayout::offset(position / ElementLayout::lanes, item,
+                                         GeometricFactors::values_per_element(geometry, nq)) +
                    position % ElementLayout::lanes);
   }
 };
@@ -90,18 +116,33 @@ struct FactorReader {
 /// Coordinates of the nodes of elements given by their indices in the whole mesh, in kernels.
 struct MeshCoordinates {
   explicit MeshCoordinates(const BoxMesh& mesh)
-      : mapping(mesh.mapping()), nodes(to_device("nekbone_k: GLL nodes", mesh.basis().nodes)) {
+      : mapping(mesh.mapping()),
+        straight(mesh.spec().geometry != Geometry::stored),
+        nodes(to_device("nekbone_k: GLL nodes", mesh.basis().nodes)) {
     for (int d = 0; d < 3; ++d) count[d] = mesh.spec().elements[d];
   }
 
   KOKKOS_FUNCTION Point operator()(int ex, int ey, int ez, int i, int j, int k) const {
-    const auto fraction = [&](int d, int element, int node) {
-      return (element + (nodes(node) + 1) / 2) / count[d];
-    };
-    return mapping(fraction(0, ex, i), fraction(1, ey, j), fraction(2, ez, k));
+    const double a = (nodes(i) + 1) / 2, b = (nodes(j) + 1) / 2, c = (nodes(k) + 1) / 2;
+    if (!straight) return mapped(ex, ey, ez, a, b, c);
+    Point sum;
+    for (int corner = 0; corner < 8; ++corner) {
+      const int at_a = corner % 2, at_b = corner / 2 % 2, at_c = corner / 4;
+      const Point p = mapped(ex, ey, ez, at_a, at_b, at_c);
+      const double share = (at_a ? a : 1 - a) * (at_b ? b : 1 - b) * (at_c ? c : 1 - c);
+      sum.x += share * p.x;
+      sum.y += share * p.y;
+      sum.z += share * p.z;
+    }
+    return sum;
+  }
+  /// The point at fractions a, b, c in [0, 1] of an element, as the deformation maps it.
+  KOKKOS_FUNCTION Point mapped(int ex, int ey, int ez, double a, double b, double c) const {
+    return mapping((ex + a) / count[0], (ey + b) / count[1], (ez + c) / count[2]);
   }
 
   BoxMapping mapping;
+  bool straight;  ///< edges, by the mesh's geometry
   ConstDeviceVector<double> nodes;
   int count[3] = {1, 1, 1};
 };

@@ -88,6 +88,29 @@ INSTANTIATE_TEST_SUITE_P(Orders, EllipticOperatorOrder,
                          testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 17),
                          [](const auto& instance) { return "N" + std::to_string(instance.param); });
 
+// All orders, as each has kernels of its own.
+TEST_P(EllipticOperatorOrder, EqualsThePlainLoopsOnStraightElements) {
+  MeshSpec spec = make_spec(Deformation::sine);
+  spec.geometry = Geometry::trilinear;
+  Operator(spec, GetParam(), 0.1).expect_equals_reference();
+}
+
+TEST_P(EllipticOperatorOrder, EqualsThePlainLoopsOnParallelepipeds) {
+  MeshSpec spec = make_spec(Deformation::none);
+  spec.geometry = Geometry::affine;
+  Operator(spec, GetParam(), 0.1).expect_equals_reference();
+}
+
+TEST(EllipticOperator, EqualsThePlainLoopsOnStraightElementsOfEveryDeformation) {
+  for (const Deformation deformation : {Deformation::none, Deformation::kershaw})
+    for (const double lambda : {0.0, 1.0})
+      for (const int order : {1, 3, 6}) {
+        MeshSpec spec = make_spec(deformation);
+        spec.geometry = Geometry::trilinear;
+        Operator(spec, order, lambda).expect_equals_reference();
+      }
+}
+
 using OrderDeformationLambda = std::tuple<int, Deformation, double>;
 
 std::string case_name(const testing::TestParamInfo<OrderDeformationLambda>& instance) {
@@ -203,10 +226,15 @@ TEST(EllipticOperator, InteriorElementsLeaveSharedDofsAlone) {
 // mixed derivatives of neighbours cancel.
 TEST(EllipticOperator, InverseDiagonalInvertsTheDiagonalOfTheMatrix) {
   using Flags = std::array<bool, 3>;
+  MeshSpec straight = make_spec(Deformation::sine, {3, 3, 3}, Flags{true, false, true});
+  straight.geometry = Geometry::trilinear;
+  MeshSpec affine = make_spec(Deformation::none, {3, 3, 1}, Flags{true, false, true});
+  affine.geometry = Geometry::affine;
   for (const auto& [spec, order] :
        {std::pair{make_spec(Deformation::sine, {3, 3, 3}, Flags{true, false, true}), 2},
         std::pair{make_spec(Deformation::kershaw, {5, 2, 2}, Flags{false, false, false}), 2},
-        std::pair{make_spec(Deformation::sine, {2, 2, 2}, Flags{true, true, true}), 3}}) {
+        std::pair{make_spec(Deformation::sine, {2, 2, 2}, Flags{true, true, true}), 3},
+        std::pair{straight, 2}, std::pair{affine, 3}}) {
     const Operator op(spec, order, 0.1);
     const ReferenceMesh& mesh = op.reference.mesh();
     ById unit(mesh.n_points(), 0), expected(mesh.n_points(), 0);
@@ -230,7 +258,8 @@ struct ElementResults {
 };
 
 struct KernelCase {
-  explicit KernelCase(int order) : op(make_spec(Deformation::sine), order, 0.1) {
+  explicit KernelCase(int order, const MeshSpec& spec = make_spec(Deformation::sine))
+      : op(spec, order, 0.1) {
     const ElementLayout& layout = op.space.layout();
     arguments = {.layout = layout,
                  .first_block = 0,
@@ -239,9 +268,11 @@ struct KernelCase {
                  .lambda = 0.1,
                  .surface_entries = op.space.surface_entries(),
                  .scaled_basis = &op.geometry.scaled_basis,
+                 .geometry = op.geometry.geometry,
                  .factors = op.geometry.factors,
                  .scaled_derivative = op.geometry.scaled_derivative,
                  .root_weights = op.geometry.root_weights,
+                 .nodes = op.geometry.nodes,
                  .u = to_assembled(op.space, op.reference.mesh(), op.reference.mesh().random(1)),
                  .au_interior = op.space.make_vector("interior"),
                  .au_surface = DeviceVector<double>("s", layout.n_surface_values()),
@@ -273,10 +304,14 @@ void expect_equal(const ElementResults& results, const ElementResults& expected,
 
 template <int... orders>
 void compare_with_run_time_kernel(std::integer_sequence<int, orders...>) {
-  for (const int order : {orders...}) {
-    const KernelCase c(order);
-    expect_equal(c.results(axhelm), c.results(axhelm_run_time), order);
-  }
+  MeshSpec straight = make_spec(Deformation::sine), affine = make_spec(Deformation::none);
+  straight.geometry = Geometry::trilinear;
+  affine.geometry = Geometry::affine;
+  for (const MeshSpec& spec : {make_spec(Deformation::sine), straight, affine})
+    for (const int order : {orders...}) {
+      const KernelCase c(order, spec);
+      expect_equal(c.results(axhelm), c.results(axhelm_run_time), order);
+    }
 }
 TEST(EllipticOperator, CompiledAndRunTimeKernelsAgree) {
   compare_with_run_time_kernel(CompiledOrders{});
@@ -293,7 +328,7 @@ template <int order>
 void compare_shapes() {
   const KernelCase c(order);
   const auto whole_elements = [](const AxhelmArguments& arguments) {
-    AxhelmKernel<order, WholeElementShape<order + 1>>(arguments).run();
+    AxhelmKernel<order, Geometry::stored, WholeElementShape<order + 1>>(arguments).run();
   };
   expect_equal(c.results(whole_elements), c.results(axhelm), order);
 }

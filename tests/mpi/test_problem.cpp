@@ -239,6 +239,12 @@ TEST(Problem, ManufacturedConvergesSpectrallyOnTheSineMesh) {
                               {4, 7, 10, 13});
 }
 
+TEST(Problem, ManufacturedConvergesSpectrallyOnStraightElements) {
+  MeshSpec spec = make_spec({3, 3, 3}, false, Deformation::sine, 0.1);
+  spec.geometry = Geometry::trilinear;
+  expect_spectral_convergence(ProblemKind::manufactured, spec, 1000, {4, 7, 10, 13});
+}
+
 // Elements end where the pieces of the Kershaw map do: its first direction has six layers.
 TEST(Problem, ManufacturedConvergesSpectrallyOnTheKershawMesh) {
   expect_spectral_convergence(ProblemKind::manufactured,

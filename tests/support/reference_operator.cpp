@@ -99,13 +99,29 @@ bool ReferenceMesh::on_dirichlet_face(GlobalId id) const {
 
 std::array<double, 3> ReferenceMesh::coordinates(int e, int i, int j, int k) const {
   const auto at = element(e);
-  const auto fraction = [&](int d, int node) {
-    return (at[d] + (m_nodes[node] + 1) / 2) / m_spec.elements[d];
-  };
   BoxMapping map{m_spec.deformation, m_spec.epsilon, {}};
   std::copy(m_spec.extent.begin(), m_spec.extent.end(), map.extent);
-  const Point p = map(fraction(0, i), fraction(1, j), fraction(2, k));
-  return {p.x, p.y, p.z};
+  // At fractions of the element.
+  const auto mapped = [&](double a, double b, double c) -> std::array<double, 3> {
+    const Point p = map((at[0] + a) / m_spec.elements[0], (at[1] + b) / m_spec.elements[1],
+                        (at[2] + c) / m_spec.elements[2]);
+    return {p.x, p.y, p.z};
+  };
+  const std::array<double, 3> fraction{(m_nodes[i] + 1) / 2, (m_nodes[j] + 1) / 2,
+                                       (m_nodes[k] + 1) / 2};
+  if (m_spec.geometry == Geometry::stored) return mapped(fraction[0], fraction[1], fraction[2]);
+  // Straight edges: along one direction after the other between the corners.
+  const auto between = [](double f, const std::array<double, 3>& from,
+                          const std::array<double, 3>& to) {
+    std::array<double, 3> p{};
+    for (int d = 0; d < 3; ++d) p[d] = from[d] + f * (to[d] - from[d]);
+    return p;
+  };
+  const auto edge = [&](double b, double c) {
+    return between(fraction[0], mapped(0, b, c), mapped(1, b, c));
+  };
+  const auto face = [&](double c) { return between(fraction[1], edge(0, c), edge(1, c)); };
+  return between(fraction[2], face(0), face(1));
 }
 
 ById ReferenceMesh::multiplicity() const {

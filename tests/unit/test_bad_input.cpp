@@ -233,8 +233,10 @@ const std::vector<Mistake> unknown_words{
     {"Deformation", "mesh: {deformation: sin}",
      "x.yaml:1: mesh.deformation: given 'sin'; allowed: one of none, sine, kershaw; did you mean "
      "'sine'?"},
-    {"Geometry", "operator: {geometry: trilinear}",
-     "x.yaml:1: operator.geometry: given 'trilinear'; allowed: one of stored"},
+    {"Geometry", "operator: {geometry: bilinear}",
+     "x.yaml:1: operator.geometry: given 'bilinear'; allowed: one of stored, trilinear, affine; "
+     "did "
+     "you mean 'trilinear'?"},
     {"Preconditioner", "solver: {preconditioner: Jacobi}",
      "x.yaml:1: solver.preconditioner: given 'Jacobi'; allowed: one of none, jacobi; did you mean "
      "'jacobi'?"},

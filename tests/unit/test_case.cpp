@@ -34,7 +34,7 @@ TEST(CaseDefaults, AreThoseDocumented) {
   EXPECT_EQ(run.mesh.epsilon, 0.3);
   EXPECT_THAT(run.orders, ElementsAre(1, 3, 7, 11));
   EXPECT_EQ(run.lambda, 1.0);
-  EXPECT_EQ(run.geometry, Geometry::stored);
+  EXPECT_EQ(run.mesh.geometry, Geometry::stored);
   EXPECT_EQ(run.problem, ProblemKind::taylor_green);
   EXPECT_EQ(run.error_bound, 1e-6);
   EXPECT_EQ(run.solver_order, 7);
@@ -85,7 +85,7 @@ memory: {limit_gib: 1.5}
   EXPECT_EQ(run.mesh.epsilon, 0.6);
   EXPECT_THAT(run.orders, ElementsAre(15, 1, 31));
   EXPECT_EQ(run.lambda, 0.25);
-  EXPECT_EQ(run.geometry, Geometry::stored);
+  EXPECT_EQ(run.mesh.geometry, Geometry::stored);
   EXPECT_EQ(run.problem, ProblemKind::manufactured);
   EXPECT_EQ(run.solver_order, 9);
   EXPECT_EQ(run.preconditioner, Preconditioner::jacobi);
@@ -182,6 +182,8 @@ TEST(CaseNames, AreThoseOfTheInput) {
   EXPECT_STREQ(name(VectorOps::fused), "fused");
   EXPECT_STREQ(name(VectorOps::kokkos_kernels), "kokkos-kernels");
   EXPECT_STREQ(name(Geometry::stored), "stored");
+  EXPECT_STREQ(name(Geometry::trilinear), "trilinear");
+  EXPECT_STREQ(name(Geometry::affine), "affine");
   EXPECT_STREQ(name(Deformation::none), "none");
   EXPECT_STREQ(name(Deformation::sine), "sine");
   EXPECT_STREQ(name(Deformation::kershaw), "kershaw");
