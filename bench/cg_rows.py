@@ -24,12 +24,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def run(options, order, elements):
-    """The report of one run."""
+    """The report of one run, on three numbers of elements."""
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder, "report.json")
         command = [*shlex.split(options.launcher), options.program, str(ROOT / "inputs/nekbone.yaml"),
                    "--report", str(report)]
-        for key, value in [("mesh.elements", [elements] * 3), ("solver.order", order),
+        for key, value in [("mesh.elements", elements), ("solver.order", order),
                            ("orders", [order]), ("gather_scatter.strategies", [options.strategy]),
                            ("gather_scatter.tuning.budget_seconds", 0.01), *options.set]:
             command += ["--set", f"{key}={value}"]
@@ -57,7 +57,7 @@ def main():
     machine = None
     for _ in range(options.runs):
         for row in rows:
-            report = run(options, *row)
+            report = run(options, row[0], [row[1]] * 3)
             machine = report["machine"]
             runs[row].append(report["solve"])
     print(f"{'order':>5} {'elements':>9} {'MDOF':>7} {'ms/iter':>8} {'GF':>7} {'hipBone':>8} {'ratio':>6}"

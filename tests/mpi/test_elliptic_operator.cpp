@@ -228,7 +228,7 @@ TEST(EllipticOperator, InverseDiagonalInvertsTheDiagonalOfTheMatrix) {
   using Flags = std::array<bool, 3>;
   MeshSpec straight = make_spec(Deformation::sine, {3, 3, 3}, Flags{true, false, true});
   straight.geometry = Geometry::trilinear;
-  MeshSpec affine = make_spec(Deformation::none, {3, 3, 1}, Flags{true, false, true});
+  MeshSpec affine = make_spec(Deformation::none, {3, 3, 2}, Flags{true, false, true});
   affine.geometry = Geometry::affine;
   for (const auto& [spec, order] :
        {std::pair{make_spec(Deformation::sine, {3, 3, 3}, Flags{true, false, true}), 2},
