@@ -1,11 +1,17 @@
 #!/usr/bin/env bash
-# The whole test suite: sets the machine up, checks style, builds each preset and runs its tests.
-# The last line is "N passed, N failed"; the exit code is 1 when anything failed.
+# The whole test suite: sets the machine up, checks style, builds each preset and runs its tests;
+# without arguments it also compiles for NVIDIA GPUs, where there is nvcc, and for AMD GPUs, where
+# there is apt to install Debian's HIP. The last line is "N passed, N failed"; the exit code is 1 when
+# anything failed.
 #   ci/test.sh [PRESET]...     (default: dev openmp)
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 presets=("$@")
-if [[ ${#presets[@]} -eq 0 ]]; then presets=(dev openmp); fi
+compile_for_gpus=false
+if [[ ${#presets[@]} -eq 0 ]]; then
+  presets=(dev openmp)
+  compile_for_gpus=true
+fi
 passed=0
 failed=0
 failures=()
@@ -60,6 +66,10 @@ if command -v clang-format >/dev/null 2>&1; then check "format" formatted; fi
 for preset in "${presets[@]}"; do
   if check "build $preset" ci/build.sh "$preset"; then run_ctest "$preset"; fi
 done
+if [[ $compile_for_gpus == true ]]; then
+  check "compile for NVIDIA GPUs" ci/check-cuda.sh
+  check "compile for AMD GPUs" ci/check-hip.sh
+fi
 
 echo "=== $((SECONDS - start)) s"
 for failure in ${failures[@]+"${failures[@]}"}; do echo "failed: $failure"; done
