@@ -72,7 +72,10 @@ struct AxhelmShape<Kokkos::Cuda, nq> : GpuAxhelmShape<nq> {};
 #endif
 #ifdef KOKKOS_ENABLE_HIP
 template <int nq>
-struct AxhelmShape<Kokkos::HIP, nq> : GpuAxhelmShape<nq> {};
+struct AxhelmShape<Kokkos::HIP, nq> : GpuAxhelmShape<nq> {
+  // The bound of registers was found on another GPU, and HIP's launch bounds count differently.
+  static constexpr int least_teams = 0;
+};
 #endif
 
 }  // namespace nekbone_k
