@@ -98,9 +98,7 @@ def main():
         rows.append({"comparison": comparison, "case": case, "ranks": ranks, "unit": unit, "ours": ours,
                      "theirs": theirs})
     if options.out:
-        if machine:
-            del machine["hosts"]  # not to be published
-        pathlib.Path(options.out).write_text(json.dumps({"machine": machine, "rows": rows}, indent=1))
+        cg_rows.save(options.out, machine, rows)
 
 
 if __name__ == "__main__":

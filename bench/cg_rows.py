@@ -39,6 +39,20 @@ def run(options, order, elements):
         return json.loads(report.read_text())
 
 
+def median_run(solves):
+    """Of an even number of runs the slower one in the middle."""
+    return sorted(solves, key=lambda s: s["flops_per_s"])[(len(solves) - 1) // 2]
+
+
+def save(path, machine, rows):
+    """A result file: rows of runs, and the machine's part of a report."""
+    for row in rows:
+        for solve in row.get("runs", []):
+            solve.pop("history", None)
+    machine = {key: value for key, value in (machine or {}).items() if key != "hosts"}  # not to be published
+    pathlib.Path(path).write_text(json.dumps({"machine": machine, "rows": rows}, indent=1))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program")
@@ -63,7 +77,7 @@ def main():
     print(f"{'order':>5} {'elements':>9} {'MDOF':>7} {'ms/iter':>8} {'GF':>7} {'hipBone':>8} {'ratio':>6}"
           f" {'GB/s':>6} {'of copy':>8} passed")
     for (order, elements), solves in runs.items():
-        solve = sorted(solves, key=lambda s: s["flops_per_s"])[(len(solves) - 1) // 2]
+        solve = median_run(solves)
         flops = solve["flops_per_s"] / 1e9
         peer = reference.get((order, elements))
         print(f"{order:5} {elements:7}^3 {solve['total_dofs'] / 1e6:7.2f}"
@@ -71,13 +85,8 @@ def main():
               f" {f'{flops / peer:.2f}' if peer else '':>6} {solve['bandwidth_bytes_per_s'] / 1e9:6.0f}"
               f" {100 * (solve['bandwidth_share'] or 0):6.0f} % {all(s['passed'] for s in solves)}")
     if options.out:
-        rows = [{"order": order, "elements": elements, "runs": solves}
-                for (order, elements), solves in runs.items()]
-        for row in rows:
-            for solve in row["runs"]:
-                del solve["history"]
-        del machine["hosts"]  # not to be published
-        pathlib.Path(options.out).write_text(json.dumps({"machine": machine, "rows": rows}, indent=1))
+        save(options.out, machine, [{"order": order, "elements": elements, "runs": solves}
+                                    for (order, elements), solves in runs.items()])
 
 
 if __name__ == "__main__":

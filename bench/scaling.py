@@ -8,8 +8,6 @@ case runs --runs times, cases interleaved; the median run is printed (the slower
 figure of merit, against that many times one rank's.
 """
 import argparse
-import json
-import pathlib
 
 import cg_rows
 
@@ -53,7 +51,7 @@ def main():
         runs = solves[kind, ranks]
         if not all(solve["passed"] for solve in runs):
             print(f"{kind} on {ranks} ranks did not pass")
-        solve = sorted(runs, key=lambda s: s["flops_per_s"])[(len(runs) - 1) // 2]
+        solve = cg_rows.median_run(runs)
         rows.append({"kind": kind, "ranks": ranks, "order": options.order, "elements": elements, "runs": runs,
                      "flops_per_s": solve["flops_per_s"]})
         first = next(row for row in rows if row["kind"] == kind)
@@ -62,11 +60,7 @@ def main():
               f" {solve['solve_s'] / solve['iterations'] * 1e3:8.4f} {solve['flops_per_s'] / 1e9:7.0f}"
               f" {100 * share:8.0f} %  {', '.join(sorted({s['strategy'] for s in runs}))}")
     if options.out:
-        for row in rows:
-            for solve in row["runs"]:
-                del solve["history"]
-        del machine["hosts"]  # not to be published
-        pathlib.Path(options.out).write_text(json.dumps({"machine": machine, "rows": rows}, indent=1))
+        cg_rows.save(options.out, machine, rows)
 
 
 if __name__ == "__main__":

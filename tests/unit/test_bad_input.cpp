@@ -235,8 +235,7 @@ const std::vector<Mistake> unknown_words{
      "'sine'?"},
     {"Geometry", "operator: {geometry: bilinear}",
      "x.yaml:1: operator.geometry: given 'bilinear'; allowed: one of stored, trilinear, affine; "
-     "did "
-     "you mean 'trilinear'?"},
+     "did you mean 'trilinear'?"},
     {"Preconditioner", "solver: {preconditioner: Jacobi}",
      "x.yaml:1: solver.preconditioner: given 'Jacobi'; allowed: one of none, jacobi; did you mean "
      "'jacobi'?"},
@@ -259,6 +258,9 @@ const std::vector<Mistake> keys_that_do_not_fit{
      "kershaw with periodic [false, false, false], or none or sine"},
     {"KershawInTheDefaultBox", "mesh:\n  deformation: kershaw\n",
      "x.yaml:2: mesh.deformation: given kershaw with mesh.periodic [true, true, true]"},
+    {"BentAffineElements", "operator: {geometry: affine}\nmesh:\n  deformation: sine\n",
+     "x.yaml:1: operator.geometry: given affine with mesh.deformation sine; allowed: affine with "
+     "deformation none, or trilinear or stored"},
     {"TaylorGreenInAClosedBox", "mesh: {periodic: [true, true, false]}\nproblem: taylor-green\n",
      "x.yaml:2: problem: given taylor-green with mesh.periodic [true, true, false]; allowed: "
      "taylor-green with periodic [true, true, true], or manufactured or nekbone"},

@@ -58,6 +58,11 @@ TEST(CaseDefaults, HoldForSectionsWhoseKeysAreCommentedOut) {
   EXPECT_EQ(run.solver_order, 7);
 }
 
+TEST(CaseKeys, GeometryIsThatOfTheMesh) {
+  EXPECT_EQ(parse("operator: {geometry: trilinear}").mesh.geometry, Geometry::trilinear);
+  EXPECT_EQ(parse("operator: {geometry: affine}").mesh.geometry, Geometry::affine);
+}
+
 TEST(CaseKeys, EachHasItsEffect) {
   const Case run = parse(R"(
 mesh: {elements: [2, 3, 4], extent: [1.5, 2, +2.5e1], periodic: [true, false, false],
