@@ -3,9 +3,11 @@
 
     bench/plot.py fom  OUT.svg bench/results/cg-rows-MACHINE.json
     bench/plot.py size OUT.svg bench/results/cg-sizes-MACHINE.json
+    bench/plot.py scaling OUT.svg bench/results/scaling-MACHINE.json
 
 fom: the figure of merit against order, beside hipBone's and the roofline; size: time an iteration against
-size, a line an order. Needs matplotlib.
+size, a line an order; scaling (bench/scaling.py): the figure of merit against ranks, beside its ideal.
+Needs matplotlib.
 """
 import argparse
 import json
@@ -18,6 +20,7 @@ matplotlib.use("svg")
 import matplotlib.pyplot as plt
 
 import cg_rows
+import scaling
 
 # Without the date and random ids, the same data gives the same file.
 plt.rcParams["svg.hashsalt"] = "nekbone-k"
@@ -63,16 +66,36 @@ def plot_size(axes, rows):
     axes.set(xlabel="million DOFs", ylabel="µs an iteration")
 
 
+def plot_scaling(axes, rows):
+    colours = {"weak": "tab:blue", "strong": "tab:orange"}
+    for kind, colour in colours.items():
+        points = [(row["ranks"], median(row, lambda s: s["flops_per_s"]) / GFLOP)
+                  for row in rows if row["kind"] == kind]
+        first = next(row for row in rows if row["kind"] == kind)
+        size = " x ".join(map(str, first["elements"]))
+        axes.plot(*zip(*points), "o-", color=colour,
+                  label=f"{kind}, order {first['order']}, {size} elements{' a rank' if kind == 'weak' else ''}")
+        axes.plot([ranks for ranks, _ in points], [points[0][1] * ranks for ranks, _ in points], ":",
+                  color=colour, alpha=0.6)
+    peers = scaling.HIPBONE_WEAK.get((first["order"], rows[0]["elements"][0]), [])
+    if peers:
+        axes.plot(*zip(*[peer for peer in peers if peer[0] <= rows[-1]["ranks"]]), "s--", color="tab:blue",
+                  alpha=0.6, label="hipBone, weak")
+    axes.set(xlabel="ranks, one a GPU", ylabel="GFLOP/s by Nekbone's count", ylim=(0, None),
+             xticks=sorted({row["ranks"] for row in rows}))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["fom", "size"])
+    parser.add_argument("what", choices=["fom", "size", "scaling"])
     parser.add_argument("out")
     parser.add_argument("results")
     options = parser.parse_args()
     results = json.loads(pathlib.Path(options.results).read_text())
     figure, axes = plt.subplots(figsize=(8, 4.5))
-    {"fom": plot_fom, "size": plot_size}[options.what](axes, results["rows"])
-    machine = pathlib.Path(options.results).stem.split("-", 2)[-1].replace("-", " ")
+    {"fom": plot_fom, "size": plot_size, "scaling": plot_scaling}[options.what](axes, results["rows"])
+    prefix = {"fom": "cg-rows-", "size": "cg-sizes-", "scaling": "scaling-"}[options.what]
+    machine = pathlib.Path(options.results).stem.removeprefix(prefix).replace("-", " ")
     axes.set_title(f"CG on {machine}, commit {results['machine']['commit']}", fontsize="medium")
     axes.grid(alpha=0.3, which="both")
     axes.legend(fontsize="small")

@@ -14,6 +14,10 @@ import cg_rows
 # Boxes of elements a rank: the factors of a number of ranks, first direction first.
 GRIDS = {1: (1, 1, 1), 2: (1, 1, 2), 4: (1, 2, 2), 8: (2, 2, 2)}
 
+# hipBone on H200s: the better of its figures through the host and by GPU-aware MPI, in GFLOP/s by ranks, at
+# an order and as many elements a rank each way.
+HIPBONE_WEAK = {(7, 28): [(1, 2306), (4, 7700), (8, 8300)]}
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
