@@ -31,7 +31,7 @@ AxhelmArguments all_elements(const OperatorCase& c, const DeviceVector<double>& 
           .last_block = c.space.layout().n_blocks(),
           .interior_begin = c.space.interior_begin(),
           .lambda = c.a.lambda(),
-          .surface_entries = c.space.surface_entries(),
+          .surface_entries = c.space.surface_entries().reader(),
           .scaled_basis = &c.geometry.scaled_basis,
           .geometry = c.geometry.geometry,
           .factors = c.geometry.factors,

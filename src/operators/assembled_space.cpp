@@ -157,12 +157,9 @@ void AssembledSpace::number(const Communicator& comm) {
 
   const auto order = processing_order(m_mesh, rows, nodes, m_n_boundary);
   m_elements = decltype(m_elements)("nekbone_k: elements", order.size());
-  m_surface_entries =
-      uninitialized<LocalIndex>("nekbone_k: surface entries", m_layout.n_surface_values());
   const auto elements = Kokkos::create_mirror_view(m_elements);
-  const auto entries = Kokkos::create_mirror_view(m_surface_entries);
   constexpr LocalIndex no_entry = -1;
-  Kokkos::deep_copy(entries, no_entry);
+  std::vector<LocalIndex> entries(m_layout.n_surface_values(), no_entry);
   constexpr int lanes = ElementLayout::lanes;
   for (LocalIndex block = 0; block < m_layout.n_blocks(); ++block) {
     const int used_lanes = std::min(lanes, m_layout.n_elements - block * lanes);
@@ -178,19 +175,22 @@ void AssembledSpace::number(const Communicator& comm) {
       for (int lane = 0; lane < used_lanes; ++lane) {
         LocalIndex& row = rows.at(offsets[lane], nodes[s]);
         if (row == LatticeRows::unnumbered) row = n_rows++;
-        if (row >= 0) entries(ElementLayout::offset(block, s, m_layout.n_surface()) + lane) = row;
+        if (row >= 0) entries[ElementLayout::offset(block, s, m_layout.n_surface()) + lane] = row;
       }
   }
 
   m_zero_slot = n_rows;
   m_interior_begin = (n_rows + 1 + lanes - 1) / lanes * lanes;
-  for (std::size_t p = 0; p < entries.extent(0); ++p)
-    if (entries(p) == no_entry) entries(p) = m_zero_slot;
+  std::replace(entries.begin(), entries.end(), no_entry, m_zero_slot);
+  IndexListsBuilder lists(m_layout.n_blocks());
+  const int block_size = m_layout.n_surface() * lanes;
+  for (LocalIndex block = 0; block < m_layout.n_blocks(); ++block)
+    lists.add(entries.data() + ElementLayout::offset(block, 0, m_layout.n_surface()), block_size);
+  m_surface_entries = lists.to_device("nekbone_k: surface entries");
   Kokkos::deep_copy(m_elements, elements);
-  Kokkos::deep_copy(m_surface_entries, entries);
   m_gs = std::make_unique<GatherScatter>(
       comm, std::move(plan),
-      Assembly(n_rows, EntriesAsRows{entries.data(), entries.extent(0), m_zero_slot}));
+      Assembly(n_rows, EntriesAsRows{entries.data(), entries.size(), m_zero_slot}));
 }
 
 double AssembledSpace::estimated_bytes(const BoxMesh& mesh) {

@@ -51,9 +51,9 @@ class AssembledSpace {
     return (m_n_boundary + ElementLayout::lanes - 1) / ElementLayout::lanes;
   }
 
-  /// Assembled entry of each surface point, shape (block, surface point, lane); the zero slot for
-  /// Dirichlet points and empty elements.
-  ConstDeviceVector<LocalIndex> surface_entries() const { return m_surface_entries; }
+  /// Of each block, the list of the assembled entries of its surface points, shape (surface point,
+  /// lane); the zero slot for Dirichlet points and empty elements.
+  const IndexLists& surface_entries() const { return m_surface_entries; }
   /// Whole-mesh indices of the element at each position, shape (n_elements, 3).
   Kokkos::View<const int* [3], Kokkos::LayoutRight, DeviceMemory> elements() const {
     return m_elements;
@@ -115,7 +115,7 @@ class AssembledSpace {
   BoxMesh m_mesh;
   ElementLayout m_layout;
   LocalIndex m_zero_slot = 0, m_interior_begin = 0, m_n_boundary = 0;
-  DeviceVector<LocalIndex> m_surface_entries;
+  IndexLists m_surface_entries;
   Kokkos::View<int* [3], Kokkos::LayoutRight, DeviceMemory> m_elements;
   DeviceVector<double> m_surface_values;
   std::unique_ptr<GatherScatter> m_gs;
@@ -126,13 +126,13 @@ struct NodeReader {
   explicit NodeReader(const AssembledSpace& space)
       : nq(space.layout().nq),
         interior_begin(space.interior_begin()),
-        surface_entries(space.surface_entries()) {}
+        surface_entries(space.surface_entries().reader()) {}
 
   /// Entry of node (i, j, k) of the element at lane `lane` of block `block`.
   KOKKOS_FUNCTION LocalIndex entry(LocalIndex block, int lane, int i, int j, int k) const {
     if (ElementLayout::on_surface(nq, i, j, k)) {
       const int s = ElementLayout::surface_index(nq, i, j, k);
-      return surface_entries(ElementLayout::offset(block, s, ElementLayout::n_surface(nq)) + lane);
+      return surface_entries(block)[s * ElementLayout::lanes + lane];
     }
     const int r = ElementLayout::interior_index(nq, i, j, k);
     return interior_begin +
@@ -141,7 +141,7 @@ struct NodeReader {
 
   int nq;
   LocalIndex interior_begin;
-  ConstDeviceVector<LocalIndex> surface_entries;
+  IndexLists::Reader surface_entries;
 };
 
 }  // namespace nekbone_k

@@ -13,7 +13,7 @@ struct AxhelmArguments {
   LocalIndex first_block = 0, last_block = 0;  ///< blocks [first, last) are worked on
   LocalIndex interior_begin = 0;               ///< of the assembled vectors
   double lambda = 0;
-  ConstDeviceVector<LocalIndex> surface_entries;
+  IndexLists::Reader surface_entries;
   const ScaledBasis* scaled_basis = nullptr;  ///< in host memory
   Geometry geometry = Geometry::stored;       ///< what `factors` holds: see GeometricFactors
   ConstDeviceVector<double> factors, scaled_derivative, root_weights, nodes;

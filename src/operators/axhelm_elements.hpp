@@ -18,18 +18,15 @@ struct AxhelmElements {
   KOKKOS_FORCEINLINE_FUNCTION void load(LocalIndex block, const ElementLayout::Column& column,
                                         const Set& set) const {
     const double* const u = args.u.data();
-    const LocalIndex* const entries =
-        args.surface_entries.data() + ElementLayout::offset(block, 0, ElementLayout::n_surface(nq));
-    const auto gathered = [=](const LocalIndex* entry) {
-      return Lanes([=](auto lane) { return u[entry[lane]]; });
+    const IndexList entries = args.surface_entries(block);
+    const auto gathered = [=](int point) {
+      return Lanes([=](auto lane) { return u[entries[point * lanes + static_cast<int>(lane)]]; });
     };
-    const LocalIndex* const first = entries + column.first * lanes;
-    set(0, gathered(first));
-    set(nq - 1, gathered(first + ElementLayout::last_layer(nq) * lanes));
+    set(0, gathered(column.first));
+    set(nq - 1, gathered(column.first + ElementLayout::last_layer(nq)));
     if (column.on_rim) {
-      const LocalIndex* const inner = entries + column.inner * lanes;
       for (int k = 1; k < nq - 1; ++k)
-        set(k, gathered(inner + (k - 1) * ElementLayout::surface_stride(nq) * lanes));
+        set(k, gathered(column.inner + (k - 1) * ElementLayout::surface_stride(nq)));
     } else {
       const double* const inner = u + interior_begin(block) + column.inner * lanes;
       for (int k = 1; k < nq - 1; ++k)
@@ -43,8 +40,7 @@ struct AxhelmElements {
   KOKKOS_FORCEINLINE_FUNCTION void entries(LocalIndex block, const ElementLayout::Column& column,
                                            LocalIndex (&entry)[n]) const {
     static_assert(n > 1 && lanes == 1);
-    const LocalIndex* const surface =
-        args.surface_entries.data() + ElementLayout::offset(block, 0, ElementLayout::n_surface(nq));
+    const IndexList surface = args.surface_entries(block);
     entry[0] = surface[column.first];
     entry[n - 1] = surface[column.first + ElementLayout::last_layer(nq)];
     const LocalIndex inner = static_cast<LocalIndex>(interior_begin(block)) + column.inner;

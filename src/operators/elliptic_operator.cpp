@@ -18,7 +18,7 @@ void EllipticOperator::elements(const DeviceVector<double>& u, const DeviceVecto
           .last_block = last_block,
           .interior_begin = m_space.interior_begin(),
           .lambda = m_lambda,
-          .surface_entries = m_space.surface_entries(),
+          .surface_entries = m_space.surface_entries().reader(),
           .scaled_basis = &m_geometry.scaled_basis,
           .geometry = m_geometry.geometry,
           .factors = m_geometry.factors,
@@ -71,7 +71,8 @@ double EllipticOperator::least_bytes() const {
   const int factors =
       GeometricFactors::values_per_element(m_geometry.geometry, m_space.layout().nq);
   return 8 * elements * factors + 8 * (rows + interior) +
-         (12 + 12) * elements * m_space.layout().n_surface() + 12 * rows + 8 * interior;
+         8 * (elements * m_space.layout().n_surface() + interior) +
+         m_space.surface_entries().least_bytes() + m_space.gs().assembly().least_bytes();
 }
 
 DeviceVector<double> EllipticOperator::inverse_diagonal() const {

@@ -41,9 +41,9 @@ class EllipticOperator {
                            double portion) const;
 
   /// Least bytes that one apply() on this rank reads and writes, each kernel's data once: the
-  /// factors (48 a local point where they are stored); u; index and result of each surface point in
-  /// the element kernel (12) and again in the gather (12); a row's offset and result (12); an
-  /// interior result (8).
+  /// factors (48 a local point where they are stored); u; the results of elements (8 a local point)
+  /// and, to form rows, those on surfaces again; the rows (8); and the lists of entries and of
+  /// points.
   double least_bytes() const;
 
   /// The inverse of A's diagonal, zero in padding: the Jacobi preconditioner. Collective.

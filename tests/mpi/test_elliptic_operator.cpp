@@ -266,7 +266,7 @@ struct KernelCase {
                  .last_block = layout.n_blocks(),
                  .interior_begin = op.space.interior_begin(),
                  .lambda = 0.1,
-                 .surface_entries = op.space.surface_entries(),
+                 .surface_entries = op.space.surface_entries().reader(),
                  .scaled_basis = &op.geometry.scaled_basis,
                  .geometry = op.geometry.geometry,
                  .factors = op.geometry.factors,

@@ -218,9 +218,17 @@ ById ReferenceOperator::apply(const ById& u) const {
 std::vector<AssembledPoint> assembled_points(const AssembledSpace& space,
                                              const ReferenceMesh& mesh) {
   const auto elements = Kokkos::create_mirror_view_and_copy(HostMemory(), space.elements());
-  const auto entries = Kokkos::create_mirror_view_and_copy(HostMemory(), space.surface_entries());
   const ElementLayout& layout = space.layout();
-  const int nq = layout.nq;
+  const int nq = layout.nq, n_surface = layout.n_surface() * ElementLayout::lanes;
+  // The lists of blocks, written out.
+  const DeviceVector<LocalIndex> on_device("entries", layout.n_surface_values());
+  const IndexLists::Reader lists = space.surface_entries().reader();
+  Kokkos::parallel_for(
+      Kokkos::RangePolicy<ExecutionSpace>(0, static_cast<LocalIndex>(on_device.extent(0))),
+      KOKKOS_LAMBDA(const LocalIndex at) {
+        on_device(at) = lists(at / n_surface)[at % n_surface];
+      });
+  const auto entries = Kokkos::create_mirror_view_and_copy(HostMemory(), on_device);
   std::vector<AssembledPoint> points;
   for (LocalIndex e = 0; e < layout.n_elements; ++e)
     for (int k = 0; k < nq; ++k)

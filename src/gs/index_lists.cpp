@@ -1,0 +1,50 @@
+#include "gs/index_lists.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/errors.hpp"
+
+namespace nekbone_k {
+namespace {
+
+constexpr int hash_bits = 16;
+
+std::size_t hash(const std::vector<LocalIndex>& pattern) {
+  std::uint64_t h = 0;
+  for (const LocalIndex difference : pattern)
+    h = (h ^ static_cast<std::uint32_t>(difference)) * 0x9e37'79b9'7f4a'7c15ULL;
+  return static_cast<std::size_t>(h >> (64 - hash_bits));
+}
+
+}  // namespace
+
+IndexListsBuilder::IndexListsBuilder(LocalIndex n_lists) : m_last(std::size_t{1} << hash_bits, -1) {
+  m_bases.reserve(n_lists);
+  m_begins.reserve(n_lists);
+}
+
+void IndexListsBuilder::add(const LocalIndex* entries, LocalIndex n) {
+  require(n > 0, "an index list without entries");
+  m_pattern.assign(1, n);
+  for (LocalIndex i = 0; i < n; ++i) m_pattern.push_back(entries[i] - entries[0]);
+
+  LocalIndex& last = m_last[hash(m_pattern)];
+  // Patterns that begin alike are equally long, so this reads no further than the last one's end.
+  if (last < 0 || !std::equal(m_pattern.begin(), m_pattern.end(), m_patterns.begin() + last)) {
+    last = static_cast<LocalIndex>(m_patterns.size());
+    m_patterns.insert(m_patterns.end(), m_pattern.begin(), m_pattern.end());
+  }
+  m_bases.push_back(entries[0]);
+  m_begins.push_back(last);
+}
+
+IndexLists IndexListsBuilder::to_device(const std::string& label) const {
+  IndexLists lists;
+  lists.m_bases = nekbone_k::to_device(label + ": bases", m_bases);
+  lists.m_begins = nekbone_k::to_device(label + ": begins", m_begins);
+  lists.m_patterns = nekbone_k::to_device(label + ": patterns", m_patterns);
+  return lists;
+}
+
+}  // namespace nekbone_k

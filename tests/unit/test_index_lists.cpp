@@ -1,0 +1,74 @@
+#include "gs/index_lists.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+#include "core/errors.hpp"
+
+namespace nekbone_k {
+namespace {
+
+using Lists = std::vector<std::vector<LocalIndex>>;
+
+IndexLists to_device(const Lists& lists) {
+  IndexListsBuilder builder(static_cast<LocalIndex>(lists.size()));
+  for (const auto& list : lists) builder.add(list.data(), static_cast<LocalIndex>(list.size()));
+  return builder.to_device("lists");
+}
+
+/// What kernels read of the lists.
+Lists read_back(const IndexLists& lists, std::size_t n_lists, std::size_t longest) {
+  const DeviceVector<LocalIndex> counts("counts", n_lists);
+  const Kokkos::View<LocalIndex**, Kokkos::LayoutRight, DeviceMemory> entries("entries", n_lists,
+                                                                              longest);
+  const IndexLists::Reader reader = lists.reader();
+  Kokkos::parallel_for(
+      Kokkos::RangePolicy<ExecutionSpace>(0, static_cast<LocalIndex>(n_lists)),
+      KOKKOS_LAMBDA(const LocalIndex l) {
+        const IndexList list = reader(l);
+        counts(l) = list.count();
+        for (LocalIndex i = 0; i < list.count(); ++i) entries(l, i) = list[i];
+      });
+  const auto host_counts = Kokkos::create_mirror_view_and_copy(HostMemory(), counts);
+  const auto host_entries = Kokkos::create_mirror_view_and_copy(HostMemory(), entries);
+  Lists found(n_lists);
+  for (std::size_t l = 0; l < n_lists; ++l)
+    for (LocalIndex i = 0; i < host_counts(l); ++i) found[l].push_back(host_entries(l, i));
+  return found;
+}
+
+TEST(IndexLists, AreReadAsTheyWere) {
+  const Lists lists{{5}, {5, 6, 7}, {1, 2, 3}, {3, 2, 1}, {0, 0}, {2'000'000'000, 0}, {7, 5, 100}};
+  EXPECT_EQ(read_back(to_device(lists), lists.size(), 3), lists);
+}
+
+// More patterns than places to remember them in, each met twice, and some that are alike.
+TEST(IndexLists, AreReadAsTheyWereWhereManyDiffer) {
+  std::mt19937 random(1);
+  Lists lists;
+  for (int l = 0; l < 100'000; ++l) {
+    lists.emplace_back();
+    for (LocalIndex i = 0, n = 1 + static_cast<LocalIndex>(random() % 4); i < n; ++i)
+      lists.back().push_back(static_cast<LocalIndex>(random() % (l % 3 == 0 ? 4 : 1'000'000'000)));
+  }
+  const Lists again = lists;
+  lists.insert(lists.end(), again.begin(), again.end());
+  EXPECT_EQ(read_back(to_device(lists), lists.size(), 4), lists);
+}
+
+TEST(IndexLists, ShareWhatTheyHaveInCommon) {
+  Lists lists, same(1000, {3, 1, 4, 1, 5, 9, 2, 6});
+  for (LocalIndex l = 0; l < 1000; ++l) lists.push_back({10 * l, 10 * l + 3, 10 * l - 4});
+  // A base and a place each, and one pattern with its count.
+  EXPECT_EQ(to_device(lists).least_bytes(), 4 * (2 * 1000 + 4));
+  EXPECT_EQ(to_device(same).least_bytes(), 4 * (2 * 1000 + 9));
+}
+
+TEST(IndexLists, HaveEntries) { EXPECT_THROW(to_device({{}}), InternalError); }
+
+TEST(IndexLists, MayBeNone) { EXPECT_EQ(to_device({}).least_bytes(), 0); }
+
+}  // namespace
+}  // namespace nekbone_k
