@@ -76,13 +76,13 @@ std::string advice(const Case& input, const MemoryBudget& budget, int ranks) {
 TuningMemory tuning_memory(const BoxMesh& mesh) {
   const auto size = ElementLayout::estimate(mesh.nq(), static_cast<double>(mesh.box().volume()));
   const double rows = std::max(0.0, mesh.lattice_volume() - size.interior);
-  // All candidates hold message buffers at once: two each, four if staged, of at most the faces.
+  // All candidates hold message buffers at once, each of at most the faces.
   double faces = 0;
   for (int d = 0; d < 3; ++d)
     faces += 2 * mesh.lattice_volume() / static_cast<double>(mesh.lattice_length(d));
   double buffers = 0;
   for (const Strategy& strategy : all_strategies())
-    buffers += (strategy.staged ? 4 : 2) * faces * sizeof(double);
+    buffers += strategy.buffers * faces * sizeof(double);
   TuningMemory memory;
   // Timing the on-rank part takes one more array of surface points, and rows twice.
   memory.without_operator = rank_overhead + AssembledSpace::estimated_bytes(mesh) +

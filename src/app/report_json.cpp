@@ -106,6 +106,7 @@ Json candidate_json(const CandidateResult& c) {
       {"strategy", c.strategy.name},
       {"memory", c.strategy.memory},
       {"overlapped", c.strategy.overlapped},
+      {"available", c.available},
       {"verified", c.verified},
       {"failure", c.verified ? Json(nullptr) : Json(c.failure)},
       {"selected", c.selected},

@@ -70,7 +70,10 @@ std::string ratio_text(double ratio) {
 
 void add_row(Table& table, const Row& row, const DurationFormat& duration) {
   const CandidateResult& c = *row.candidate;
-  std::vector<std::string> cells{c.strategy.name, c.strategy.memory, c.verified ? "yes" : "WRONG"};
+  std::vector<std::string> cells{c.strategy.name, c.strategy.memory,
+                                 c.verified    ? "yes"
+                                 : c.available ? "WRONG"
+                                               : "not here"};
   if (row.stage != nullptr) {
     const Summary& cost = row.stage->cost;
     cells.push_back(duration.text(cost.median));
@@ -83,7 +86,8 @@ void add_row(Table& table, const Row& row, const DurationFormat& duration) {
   cells.push_back(c.selected ? "SELECTED" : "");
   table.add(std::move(cells));
   if (!c.verified)
-    table.add_text("    excluded: ", c.failure.empty() ? "no reason given" : c.failure);
+    table.add_text(c.available ? "    excluded: " : "    not here: ",
+                   c.failure.empty() ? "no reason given" : c.failure);
 }
 
 /// Adds the strategies of one stage under a line that says what their times are.
@@ -129,7 +133,9 @@ std::string strategy_table(const TuningResult& tuning) {
 
 std::string winner_text(const TuningResult& tuning) {
   if (tuning.selected < 0)
-    return wrap("  Selected: ", "none; every strategy was WRONG, so this order cannot be run");
+    return wrap(
+        "  Selected: ",
+        "none; every strategy was WRONG or is not to be had here, so this order cannot be run");
   std::string text = wrap("  Selected: ", tuning.candidates[tuning.selected].strategy.name);
   if (const auto& parts = tuning.breakdown)
     text += wrap("    its exchange: ",

@@ -104,8 +104,9 @@ std::string traffic_text(const SolveRecord& solve, double copy_bandwidth) {
 std::string exclusions_text(const std::vector<OrderRecord>& orders) {
   std::string text;
   for (const OrderRecord& order : orders) {
-    const auto wrong = std::count_if(order.tuning.candidates.begin(), order.tuning.candidates.end(),
-                                     [](const CandidateResult& c) { return !c.verified; });
+    const auto wrong =
+        std::count_if(order.tuning.candidates.begin(), order.tuning.candidates.end(),
+                      [](const CandidateResult& c) { return c.available && !c.verified; });
     if (wrong > 0)
       text += field("", fmt::format("order {}: {} of {} strategies WRONG and excluded{}",
                                     order.order, wrong, order.tuning.candidates.size(),

@@ -8,11 +8,15 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 
+#include "core/errors.hpp"
 #include "core/types.hpp"
 
 namespace nekbone_k {
@@ -28,6 +32,41 @@ NodeLayout find_node_layout(const Communicator& comm) {
   MPI_Comm_free(&node_comm);
   layout.nodes = static_cast<int>(comm.sum(std::int64_t{layout.node_rank == 0 ? 1 : 0}));
   return layout;
+}
+
+int pretended_ranks_per_node() {
+  const char* const text = std::getenv("NEKBONE_K_RANKS_PER_NODE");
+  if (text == nullptr) return 0;
+  int ranks = 0;
+  const char* const end = text + std::strlen(text);
+  const auto [stop, error] = std::from_chars(text, end, ranks);
+  if (error != std::errc() || stop != end || ranks < 1)
+    throw InputError(fmt::format(
+        "NEKBONE_K_RANKS_PER_NODE is '{}'; it must be a positive number of ranks, or not be set",
+        text));
+  return ranks;
+}
+
+std::vector<int> nodes_of_ranks(const Communicator& comm) {
+  MPI_Comm node_comm = MPI_COMM_NULL;
+  check_mpi(
+      MPI_Comm_split_type(comm.get(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &node_comm),
+      "MPI_Comm_split_type");
+  const int here = comm.rank();
+  int node_rank = 0;
+  MPI_Comm_rank(node_comm, &node_rank);
+  const int pretended = pretended_ranks_per_node();
+  int node_size = 1;
+  MPI_Comm_size(node_comm, &node_size);
+  std::vector<int> members(node_size);
+  check_mpi(MPI_Allgather(&here, 1, MPI_INT, members.data(), 1, MPI_INT, node_comm),
+            "MPI_Allgather");
+  MPI_Comm_free(&node_comm);
+  const int node = members[pretended > 0 ? node_rank / pretended * pretended : 0];
+  std::vector<int> nodes(comm.size());
+  check_mpi(MPI_Allgather(&node, 1, MPI_INT, nodes.data(), 1, MPI_INT, comm.get()),
+            "MPI_Allgather");
+  return nodes;
 }
 
 std::string host_name() {

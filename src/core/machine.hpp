@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/communicator.hpp"
 
@@ -17,6 +18,13 @@ struct NodeLayout {
 
 /// Collective.
 NodeLayout find_node_layout(const Communicator& comm);
+
+/// The node of each rank, named by its first rank. With NEKBONE_K_RANKS_PER_NODE=n in the
+/// environment each n ranks of a node count as a node of their own: what is done between nodes can
+/// then be tried on one machine. Collective.
+std::vector<int> nodes_of_ranks(const Communicator& comm);
+/// The n of NEKBONE_K_RANKS_PER_NODE, or 0. Throws InputError if it is no positive number.
+int pretended_ranks_per_node();
 
 std::string host_name();
 /// The cores this process may run on, e.g. "0-1,4", and how many they are.

@@ -38,11 +38,13 @@ class Exchange {
   virtual void finish() = 0;
 
   /// Copies `receive` in device memory to every further buffer that messages pass through, so that
-  /// verification finds what was not delivered. Nothing to do where there is none.
+  /// verification finds what was not delivered. Nothing to do where there is none. Collective,
+  /// between two exchanges.
   virtual void poison() {}
 };
 
-/// What makes an Exchange. The plan and the buffers outlive it.
+/// What makes an Exchange. The plan and the buffers outlive it. Collective; throws UnavailableError
+/// on every rank where this build or this machine lacks what it needs.
 using ExchangeFactory = std::unique_ptr<Exchange> (*)(const Communicator&, const HaloPlan&,
                                                       const MessageBuffers&);
 

@@ -12,21 +12,26 @@ namespace nekbone_k {
 /// One way to exchange shared DOFs.
 struct Strategy {
   std::string name;         ///< as in the input and the report
-  std::string memory;       ///< the memory that MPI reads and writes
+  std::string memory;       ///< the memory that messages are read from and written to
   std::string description;  ///< one line for --list-strategies
   ExchangeFactory make = nullptr;
   /// Whether work on interior elements is done between start and finish.
   bool overlapped = false;
-  /// Whether messages pass through copies in host memory.
-  bool staged = false;
+  /// How often it holds the messages of a call, sent or received: once each, and again where they
+  /// pass through further buffers.
+  int buffers = 2;
 };
 
 /// All strategies, from the simplest to the least simple: among strategies that tie, the tuner
 /// takes the one that comes first here. Plain before overlapped; direct before staged, as staging
-/// adds two copies and two buffers; point-to-point before collective.
+/// adds two copies and two buffers; point-to-point before collective; MPI before anything else.
 std::span<const Strategy> all_strategies();
 
 /// The strategy of that name, or nullptr.
 const Strategy* find_strategy(const std::string& name);
+
+/// What `strategy` lacks in this build or on this machine; empty if nothing. Collective, with the
+/// same result on every rank.
+std::string why_unavailable(const Communicator& comm, const Strategy& strategy);
 
 }  // namespace nekbone_k

@@ -40,7 +40,12 @@ class Tuner {
     for (const Strategy& strategy : strategies) {
       CandidateResult& result = m_result.candidates.emplace_back();
       result.strategy = strategy;
-      result.failure = verify_strategy(m_comm, m_gs.device_plan(), strategy);
+      try {
+        result.failure = verify_strategy(m_comm, m_gs.device_plan(), strategy);
+      } catch (const UnavailableError& error) {
+        result.available = false;
+        result.failure = error.what();
+      }
       result.verified = result.failure.empty();
     }
     m_result.verify_seconds = m_comm.max(wall_seconds() - begin);

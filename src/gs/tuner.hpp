@@ -39,8 +39,10 @@ struct StageResult {
 /// What was found out about one strategy.
 struct CandidateResult {
   Strategy strategy;
+  /// Whether this build and this machine have what it needs. One that has not is no failure.
+  bool available = true;
   bool verified = false;
-  std::string failure;               ///< why it was excluded: what it got wrong, or what it threw
+  std::string failure;               ///< why it was excluded: missing, wrong, or what it threw
   std::optional<StageResult> alone;  ///< plain strategies: one exchange (pack, messages, unpack)
   std::optional<StageResult>
       with_work;  ///< overlapped ones and the best plain one: work and exchange
@@ -74,9 +76,9 @@ struct TuningResult {
 
 /// Chooses among `strategies` for the shared DOFs of `gs`.
 ///
-/// Each candidate is first verified (see verify.hpp); one that is wrong or throws on any rank is
-/// excluded on all, with the reason. Then two stages of interleaved rounds, each with half of the
-/// budget and at least minimum_rounds:
+/// Each candidate is first verified (see verify.hpp); one that is not to be had, is wrong or throws
+/// on any rank is excluded on all, with the reason. Then two stages of interleaved rounds, each
+/// with half of the budget and at least minimum_rounds:
 ///
 /// 1. every plain strategy's exchange alone;
 /// 2. every overlapped strategy, and the winner of stage 1, together with the work, and the work

@@ -8,6 +8,8 @@
 #include <limits>
 #include <memory>
 
+#include "core/errors.hpp"
+
 namespace nekbone_k {
 namespace {
 
@@ -112,6 +114,8 @@ class Verification {
     std::string failure;
     try {
       action();
+    } catch (const UnavailableError&) {
+      throw;  // every rank does
     } catch (const std::exception& error) {
       failure = fmt::format("threw on rank {}: {}", m_comm.rank(), error.what());
     } catch (...) {

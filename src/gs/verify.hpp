@@ -12,7 +12,7 @@ namespace nekbone_k {
 /// Empty if `strategy` combines the shared DOFs of `plan` correctly on every rank, else what is
 /// wrong on the lowest rank where it is: the operation, the first bad DOF by global id, what was
 /// expected and what was found; or what the strategy threw there. Collective, with the same result
-/// on every rank.
+/// on every rank. Throws UnavailableError on every rank if the strategy does.
 ///
 /// Each share is a whole number, or ± a power of two for multiply, computed from the DOF's global
 /// id, the rank it comes from and the number of the call, so the combination is exact in any order

@@ -16,6 +16,7 @@
 #include <string>
 #include <tuple>
 #include <vector>
+#include "support/available_strategies.hpp"
 
 namespace nekbone_k {
 
@@ -259,6 +260,10 @@ class GatherScatterBy : public testing::TestWithParam<std::tuple<Strategy, Reduc
     s_cases.clear();
     s_comm.reset();
   }
+  void SetUp() override {
+    if (const std::string why = why_unavailable(m_comm, std::get<0>(GetParam())); !why.empty())
+      GTEST_SKIP() << why;
+  }
   GatherScatterBy() {
     for (const auto& c : s_cases) c->gs.select(m_strategy);
   }
@@ -404,7 +409,7 @@ TEST_F(GatherScatterTest, OfOnesIsTheMultiplicity) {
        {Box{4, 3, 2, 2}, Box{2, 2, 2, 1}, Box{1, 3, 1, 3}, Box{1, 1, 1, 1}, Box{1, 1, 1, 4}}) {
     const Ids ids = periodic_box(m_rank, m_comm.size(), nx, ny, nz, N);
     GatherScatter gs(m_comm, ids);
-    for (const Strategy& strategy : all_strategies()) {
+    for (const Strategy& strategy : available_strategies(m_comm)) {
       gs.select(strategy);
       const DeviceField<double> points("ones", ids.size(), 1);
       Kokkos::deep_copy(points, 1.0);
@@ -427,7 +432,7 @@ TEST_F(GatherScatterTest, StrategiesAndCopiesAgreeBitwise) {
   GatherScatter gs(m_comm, ids);
   for (const Reduction op : all_reductions) {
     std::vector<double> first;
-    for (const Strategy& strategy : all_strategies()) {
+    for (const Strategy& strategy : available_strategies(m_comm)) {
       gs.select(strategy);
       const auto points = points_field<double>(ids, Data::real, op, m_rank, 1, 0);
       gs.gs_op(points, op);
@@ -563,7 +568,7 @@ TEST_F(GatherScatterTest, OfOneRankNeedsNoOther) {
   if (m_rank != 0) return;
   const std::vector<Ids> ids{{4, 1, 4, -3, 1, 1, 9}};
   GatherScatter gs(alone, ids[0]);
-  for (const Strategy& strategy : all_strategies()) {
+  for (const Strategy& strategy : available_strategies(alone)) {
     gs.select(strategy);
     EXPECT_EQ(try_gs_op<double>(gs, ids, Data::real, Reduction::add, 1), "") << strategy.name;
   }

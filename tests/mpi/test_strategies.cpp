@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <ostream>
@@ -62,6 +63,12 @@ class Buffer {
 
 class StrategiesEach : public testing::TestWithParam<Strategy> {
  protected:
+  void SetUp() override {
+    if (const std::string why = why_unavailable(m_comm, GetParam()); !why.empty())
+      GTEST_SKIP() << why;
+  }
+  void expect_delivery() const;
+
   const Communicator m_comm{MPI_COMM_WORLD};
   const int m_rank = m_comm.rank();
   const HaloPlan m_plan = make_halo_plan(m_comm, candidates_of(m_comm.rank(), m_comm.size()));
@@ -72,7 +79,7 @@ unsigned char content(int from, int to, int index, int byte, int call) {
   return static_cast<unsigned char>(1 + 37 * from + 59 * to + 11 * index + 3 * byte + 101 * call);
 }
 
-TEST_P(StrategiesEach, DeliversEveryByteOfEveryMessageAtEveryCall) {
+void StrategiesEach::expect_delivery() const {
   constexpr int guard = 32;
   constexpr unsigned char untouched = 0xa5;
   for (const int item_bytes : {1, 4, 8, 12, 24}) {
@@ -99,6 +106,16 @@ TEST_P(StrategiesEach, DeliversEveryByteOfEveryMessageAtEveryCall) {
       EXPECT_EQ(send.content(), sent);
     }
   }
+}
+
+TEST_P(StrategiesEach, DeliversEveryByteOfEveryMessageAtEveryCall) { expect_delivery(); }
+
+TEST_P(StrategiesEach, DeliversBetweenNodes) {
+  for (const char* const ranks_per_node : {"1", "2"}) {
+    setenv("NEKBONE_K_RANKS_PER_NODE", ranks_per_node, 1);
+    expect_delivery();
+  }
+  unsetenv("NEKBONE_K_RANKS_PER_NODE");
 }
 
 TEST_P(StrategiesEach, ReadsTheSendBufferAtTheCallNotBefore) {
@@ -213,9 +230,9 @@ INSTANTIATE_TEST_SUITE_P(Both, StrategiesPoison, testing::Bool(),
 
 // ---- The table ---------------------------------------------------------------------------------
 
-TEST(StrategiesTable, HasTheFourExchangesPlainAndOverlapped) {
-  for (const std::string exchange :
-       {"host-pairwise", "host-alltoall", "device-pairwise", "device-alltoall"}) {
+TEST(StrategiesTable, HasEachExchangePlainAndOverlapped) {
+  for (const std::string exchange : {"host-pairwise", "host-alltoall", "device-pairwise",
+                                     "device-alltoall", "nccl", "peer-memory"}) {
     const Strategy* plain = find_strategy(exchange);
     const Strategy* overlapped = find_strategy(exchange + "+overlap");
     ASSERT_NE(plain, nullptr) << exchange;
@@ -224,8 +241,8 @@ TEST(StrategiesTable, HasTheFourExchangesPlainAndOverlapped) {
     EXPECT_TRUE(overlapped->overlapped);
     EXPECT_EQ(plain->make, overlapped->make);
     EXPECT_EQ(plain->memory, overlapped->memory);
-    EXPECT_EQ(plain->staged, exchange.starts_with("host"));
-    EXPECT_EQ(overlapped->staged, plain->staged);
+    EXPECT_EQ(plain->buffers, exchange.starts_with("device") || exchange == "nccl" ? 2 : 4);
+    EXPECT_EQ(overlapped->buffers, plain->buffers);
   }
 }
 

@@ -18,10 +18,12 @@
 #include <thread>
 #include <vector>
 
+#include "core/errors.hpp"
 #include "gs/strategies/all_to_all.hpp"
 #include "gs/strategies/host_staged.hpp"
 #include "gs/strategies/pairwise.hpp"
 #include "gs/verify.hpp"
+#include "support/available_strategies.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -437,7 +439,7 @@ void TunerTest::expect_consistent(const GatherScatter& gs, const TuningResult& r
   EXPECT_EQ(result.work_name, "test work");
 }
 
-std::vector<Strategy> whole_table() { return {all_strategies().begin(), all_strategies().end()}; }
+std::vector<Strategy> whole_table() { return available_strategies(Communicator(MPI_COMM_WORLD)); }
 
 // ---- Right strategies --------------------------------------------------------------------------
 
@@ -472,7 +474,7 @@ TEST_F(TunerTest, DoesTheMinimumOfRoundsWithoutABudget) {
 }
 
 TEST_F(TunerTest, TakesAPinnedStrategy) {
-  for (const Strategy& strategy : all_strategies()) {
+  for (const Strategy& strategy : whole_table()) {
     const TuningResult result = run({strategy});
     EXPECT_EQ(result.selected, 0) << strategy.name;
     if (const auto& stage = result.candidates[0].own_stage()) {
@@ -546,6 +548,26 @@ TEST_F(TunerTest, LeavesAsideWhatIsSlowOnOneRank) {
   const Strategy fast_overlapped = named("fast+overlap", make_sleepy<1>, true);
   EXPECT_EQ(run({slow, fast}).selected, 1);
   EXPECT_EQ(run({slow, slow_overlapped, fast_overlapped}).selected, 2);
+}
+
+TEST_F(TunerTest, LeavesOutWhatIsNotToBeHad) {
+  const Strategy absent = named(
+      "absent",
+      [](const Communicator&, const HaloPlan&, const MessageBuffers&) -> std::unique_ptr<Exchange> {
+        throw UnavailableError("no such library");
+      });
+  const TuningResult result = run({absent, *find_strategy("host-pairwise")});
+  const CandidateResult& c = result.candidates[0];
+  EXPECT_FALSE(c.available);
+  EXPECT_FALSE(c.verified);
+  EXPECT_EQ(c.failure, "no such library");
+  EXPECT_FALSE(c.alone || c.with_work || c.selected);
+  EXPECT_TRUE(result.candidates[1].available);
+  EXPECT_EQ(result.selected, 1);
+  EXPECT_EQ(why_unavailable(m_comm, absent), "no such library");
+  EXPECT_EQ(why_unavailable(m_comm, *find_strategy("host-pairwise")), "");
+  expect_works(m_gs);
+  EXPECT_EQ(run({absent}).selected, -1);
 }
 
 TEST_F(TunerTest, TakesRanksWithoutNeighboursAlong) {

@@ -1,0 +1,26 @@
+# nk_nccl: NCCL or RCCL where the backend can use one and it is found, else nothing. NCCL_ROOT says
+# where to look beside the usual places.
+add_library(nk_nccl INTERFACE)
+set(NEKBONE_K_HAVE_NCCL OFF)
+if(NEKBONE_K_BACKEND STREQUAL "cuda")
+  set(nk_nccl_header nccl.h)
+  set(nk_nccl_names nccl libnccl.so.2) # Python's wheels have the second only
+elseif(NEKBONE_K_BACKEND STREQUAL "hip")
+  set(nk_nccl_header rccl/rccl.h)
+  set(nk_nccl_names rccl)
+endif()
+if(nk_nccl_header)
+  find_path(NEKBONE_K_NCCL_INCLUDE ${nk_nccl_header} HINTS ${NCCL_ROOT} ENV NCCL_ROOT
+            PATH_SUFFIXES include)
+  find_library(NEKBONE_K_NCCL_LIBRARY NAMES ${nk_nccl_names} HINTS ${NCCL_ROOT} ENV NCCL_ROOT
+               PATH_SUFFIXES lib)
+  mark_as_advanced(NEKBONE_K_NCCL_INCLUDE NEKBONE_K_NCCL_LIBRARY)
+  if(NEKBONE_K_NCCL_INCLUDE AND NEKBONE_K_NCCL_LIBRARY)
+    set(NEKBONE_K_HAVE_NCCL ON)
+    target_include_directories(nk_nccl SYSTEM INTERFACE ${NEKBONE_K_NCCL_INCLUDE})
+    target_link_libraries(nk_nccl INTERFACE ${NEKBONE_K_NCCL_LIBRARY})
+    message(STATUS "NCCL: ${NEKBONE_K_NCCL_LIBRARY}")
+  else()
+    message(STATUS "NCCL: not found, so the strategy nccl will not be there; NCCL_ROOT helps")
+  endif()
+endif()

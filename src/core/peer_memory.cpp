@@ -1,0 +1,182 @@
+#include "core/peer_memory.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <string>
+
+#include "core/errors.hpp"
+
+namespace nekbone_k {
+namespace {
+
+/// How another process finds a block.
+using Handle = std::string;
+
+struct Block {
+  std::byte* data = nullptr;
+  std::size_t bytes = 0;
+  Handle handle;
+};
+
+constexpr std::size_t granularity = std::size_t{2} << 20;
+
+std::size_t rounded_up(std::size_t bytes) {
+  return std::max<std::size_t>(1, (bytes + granularity - 1) / granularity) * granularity;
+}
+
+#if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
+
+#ifdef KOKKOS_ENABLE_CUDA
+using IpcHandle = cudaIpcMemHandle_t;
+constexpr auto gpu_malloc = [](void** data, std::size_t bytes) { return cudaMalloc(data, bytes); };
+constexpr auto get_handle = cudaIpcGetMemHandle;
+constexpr auto open_handle = cudaIpcOpenMemHandle;
+constexpr auto open_lazily = cudaIpcMemLazyEnablePeerAccess;
+const char* check(cudaError_t error) {
+  return error == cudaSuccess ? nullptr : (cudaGetLastError(), cudaGetErrorString(error));
+}
+#else
+using IpcHandle = hipIpcMemHandle_t;
+constexpr auto gpu_malloc = [](void** data, std::size_t bytes) { return hipMalloc(data, bytes); };
+constexpr auto get_handle = hipIpcGetMemHandle;
+constexpr auto open_handle = hipIpcOpenMemHandle;
+constexpr auto open_lazily = hipIpcMemLazyEnablePeerAccess;
+const char* check(hipError_t error) {
+  return error == hipSuccess ? nullptr
+                             : (static_cast<void>(hipGetLastError()), hipGetErrorString(error));
+}
+#endif
+
+void unless_fine(const char* call, const char* error) {
+  if (error != nullptr) throw UnavailableError(fmt::format("{}: {}", call, error));
+}
+
+// Whole pages of the driver's: a handle is of a whole allocation, and small ones share one.
+Block make_block(std::size_t bytes) {
+  Block block{nullptr, rounded_up(bytes), {}};
+  void* data = nullptr;
+  unless_fine("allocating memory for other processes", check(gpu_malloc(&data, block.bytes)));
+  block.data = static_cast<std::byte*>(data);
+  IpcHandle handle;
+  unless_fine("sharing device memory", check(get_handle(&handle, data)));
+  block.handle.assign(reinterpret_cast<const char*>(&handle), sizeof handle);
+  return block;
+}
+
+std::byte* open_block(const Handle& of_other) {
+  IpcHandle handle;
+  std::memcpy(&handle, of_other.data(), sizeof handle);
+  void* data = nullptr;
+  unless_fine("opening another rank's device memory",
+              check(open_handle(&data, handle, open_lazily)));
+  return static_cast<std::byte*>(data);
+}
+
+#elif defined(__linux__)
+
+[[noreturn]] void give_up(const char* what) {
+  throw UnavailableError(fmt::format("{}: {}", what, std::strerror(errno)));
+}
+
+std::byte* map(int file, std::size_t bytes) {
+  void* const data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (data == MAP_FAILED) give_up("mapping memory shared with other ranks");
+  return static_cast<std::byte*>(data);
+}
+
+// A file without a name, which others open through this process: nothing of it is left over,
+// however the run ends.
+Block make_block(std::size_t bytes) {
+  const int file = memfd_create("nekbone-k", MFD_CLOEXEC);
+  if (file < 0) give_up("making memory shared with other ranks");
+  Block block{nullptr, rounded_up(bytes), fmt::format("/proc/{}/fd/{}", getpid(), file)};
+  errno = posix_fallocate(file, 0, static_cast<off_t>(block.bytes));
+  if (errno != 0) give_up("allocating memory shared with other ranks");
+  block.data = map(file, block.bytes);
+  return block;
+}
+
+std::byte* open_block(const Handle& handle) {
+  const int file = open(handle.c_str(), O_RDWR | O_CLOEXEC);
+  if (file < 0) give_up("opening another rank's memory");
+  struct stat status {};
+  if (fstat(file, &status) != 0) give_up("opening another rank's memory");
+  std::byte* const data = map(file, static_cast<std::size_t>(status.st_size));
+  close(file);
+  return data;
+}
+
+#else
+
+Block make_block(std::size_t) {
+  throw UnavailableError("sharing memory between processes is only known on Linux");
+}
+std::byte* open_block(const Handle&) { return nullptr; }
+
+#endif
+
+/// Blocks of this process not in use, by size, and those of other processes that it has open.
+/// Neither is ever freed: the system does it when the process ends.
+std::multimap<std::size_t, Block>& free_blocks() {
+  static auto* const blocks = new std::multimap<std::size_t, Block>;
+  return *blocks;
+}
+std::map<Handle, std::byte*>& open_blocks() {
+  static auto* const blocks = new std::map<Handle, std::byte*>;
+  return *blocks;
+}
+
+Block take_block(std::size_t bytes) {
+  const auto fitting = free_blocks().lower_bound(bytes);
+  if (fitting == free_blocks().end()) return make_block(bytes);
+  Block block = fitting->second;
+  free_blocks().erase(fitting);
+  return block;
+}
+
+/// Runs `action` on every rank; what it threw on one becomes an UnavailableError on all.
+template <class Action>
+void on_all(const Communicator& comm, const Action& action) {
+  std::string failure;
+  try {
+    action();
+  } catch (const std::exception& error) {
+    failure = fmt::format("{} (rank {})", error.what(), comm.rank());
+  }
+  for (const std::string& reason : comm.gather(failure))
+    if (!reason.empty()) throw UnavailableError(reason);
+}
+
+}  // namespace
+
+PeerMemory::PeerMemory(const Communicator& comm, std::size_t bytes, std::span<const int> peers,
+                       std::size_t n_flags) {
+  Block block;
+  on_all(comm, [&] {
+    block = take_block(std::max(bytes, n_flags * sizeof(Flag)));
+    m_block = std::shared_ptr<void>(nullptr,
+                                    [block](void*) { free_blocks().emplace(block.bytes, block); });
+    m_here = block.data;
+    // Of a block that was used before: before any peer can raise a flag in it.
+    Kokkos::deep_copy(DeviceVector<std::byte>(m_here, n_flags * sizeof(Flag)), std::byte{0});
+    Kokkos::fence("nekbone_k: flags lowered");
+  });
+  const std::vector<std::string> handles = comm.gather(block.handle);
+  on_all(comm, [&] {
+    for (const int peer : peers) {
+      auto& open = open_blocks()[handles[peer]];
+      if (open == nullptr) open = open_block(handles[peer]);
+      m_of_peers.push_back(open);
+    }
+  });
+}
+
+}  // namespace nekbone_k

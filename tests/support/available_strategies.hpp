@@ -1,0 +1,18 @@
+// The strategies of the table that this build and this machine have what they need for.
+#pragma once
+
+#include <vector>
+
+#include "gs/strategy_table.hpp"
+
+namespace nekbone_k {
+
+// Collective.
+inline std::vector<Strategy> available_strategies(const Communicator& comm) {
+  std::vector<Strategy> available;
+  for (const Strategy& strategy : all_strategies())
+    if (why_unavailable(comm, strategy).empty()) available.push_back(strategy);
+  return available;
+}
+
+}  // namespace nekbone_k
