@@ -55,7 +55,8 @@ void on_rank(benchmark::State& state, const Bench& bench, const GsCase& c) {
 void exchange(benchmark::State& state, const Bench& bench, const GsCase& c,
               const Strategy& strategy) {
   const GatherScatter& gs = c.space.gs();
-  const std::string wrong = verify_strategy(bench.comm(), gs.device_plan(), strategy);
+  std::string wrong = why_unavailable(bench.comm(), strategy);
+  if (wrong.empty()) wrong = verify_strategy(bench.comm(), gs.device_plan(), strategy);
   if (!wrong.empty()) return state.SkipWithError(wrong.c_str());
 
   HaloExchange<double> halo(bench.comm(), gs.device_plan(), strategy);

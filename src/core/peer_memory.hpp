@@ -57,4 +57,18 @@ KOKKOS_INLINE_FUNCTION bool is_raised(const Flag* flag, std::uint64_t value) {
   return true;
 }
 
+/// Waits until a flag has come to `value`; about a minute, as a look takes a device most of a
+/// microsecond, and then sets `late`, in the host's memory, and goes on. For kernels.
+KOKKOS_INLINE_FUNCTION void await(const Flag* flag, std::uint64_t value, int* late) {
+  constexpr std::int64_t patience = 100'000'000;
+  std::int64_t looks = 0;
+  while (!is_raised(flag, value)) {
+    // Others' lateness is looked at seldom: reading the host's memory takes long.
+    if (++looks % 65536 != 0 || (looks < patience && *const_cast<volatile int*>(late) == 0))
+      continue;
+    *const_cast<volatile int*>(late) = 1;
+    return;
+  }
+}
+
 }  // namespace nekbone_k

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/communicator.hpp"
+#include "core/peer_memory.hpp"
 #include "gs/halo_plan.hpp"
 
 namespace nekbone_k {
@@ -20,6 +21,24 @@ struct MessageBuffers {
   std::size_t item_bytes = 0;
 
   std::size_t bytes(const HaloPlan& plan) const { return item_bytes * plan.n_slots(); }
+};
+
+/// A field whose shared entries are to be sent: component c of shared DOF s is the value_bytes
+/// bytes at data + (c * component_stride + s) * value_bytes, in device memory.
+struct OutgoingField {
+  const void* data = nullptr;
+  std::size_t component_stride = 0, value_bytes = 0;
+  int components = 1;
+};
+
+/// What a kernel that unpacks has to read, n_slots items, and the flags that it has to see raised
+/// before: those of messages that other ranks' kernels write.
+struct Arrival {
+  const void* messages = nullptr;
+  const Flag* flags = nullptr;  ///< (n_flags) raised to `call`; see await()
+  int n_flags = 0;
+  std::uint64_t call = 0;
+  int* late = nullptr;
 };
 
 /// Moves the packed messages of one set of buffers, again and again.
@@ -36,6 +55,17 @@ class Exchange {
   virtual void start() = 0;
   /// Waits until all messages are in `receive` and `send` may be changed.
   virtual void finish() = 0;
+
+  /// For strategies whose kernels pack `field` on the way: does so, instead of a kernel that fills
+  /// `send`, and start(). Returns false, and does nothing, where there is no such way. `field`
+  /// stays as it is until after finish().
+  virtual bool pack_and_start(const OutgoingField&) { return false; }
+  /// finish(), for an unpack kernel launched next that can read elsewhere than in `receive`, and
+  /// wait for flags itself.
+  virtual Arrival arrive(const void* receive) {
+    finish();
+    return {receive};
+  }
 
   /// Copies `receive` in device memory to every further buffer that messages pass through, so that
   /// verification finds what was not delivered. Nothing to do where there is none. Collective,

@@ -31,6 +31,48 @@ DeviceField<T> as_field(const DeviceVector<T>& vector) {
   return DeviceField<T>(vector.data(), vector.extent(0), 1);
 }
 
+/// Combines the shares of DOFs, each in ascending rank, once the messages are there.
+template <class T, Reduction op>
+struct Unpack {
+  static constexpr int team_size = is_host_device ? 1 : 256;
+  static constexpr LocalIndex chunk = is_host_device ? 1024 : team_size;  ///< DOFs of a team
+  using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<team_size, 0>>;
+  using Team = typename Policy::member_type;
+
+  DeviceField<T> field;
+  DeviceVector<LocalIndex> offsets, slots;
+  Arrival arrival;
+  LocalIndex n_shared;
+
+  KOKKOS_FUNCTION void operator()(const Team& team) const {
+    if (arrival.n_flags > 0) {
+      for (int f = team.team_rank(); f < arrival.n_flags; f += team_size)
+        await(arrival.flags + f, arrival.call, arrival.late);
+      team.team_barrier();
+    }
+    const LocalIndex first = team.league_rank() * chunk;
+    const LocalIndex end = first + chunk < n_shared ? first + chunk : n_shared;
+    for (LocalIndex s = first + team.team_rank(); s < end; s += team_size) combine_shares(s);
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION void combine_shares(LocalIndex s) const {
+    const auto* const received = static_cast<const T*>(arrival.messages);
+    const int components = static_cast<int>(field.extent(1));
+    for (int c = 0; c < components; ++c) {
+      const T own = field(s, c);
+      const auto share = [&](LocalIndex at) {
+        const LocalIndex slot = slots(at);
+        return slot == HaloPlan::own_share ? own : received[std::size_t(slot) * components + c];
+      };
+      T value = share(offsets(s));
+      for (LocalIndex at = offsets(s) + 1; at < offsets(s + 1); ++at)
+        value = combine<op>(value, share(at));
+      field(s, c) = value;
+    }
+  }
+};
+
 /// Combines the shares of all ranks in the first n_shared entries of an assembled field, by one
 /// strategy. The shares of a DOF are combined in ascending rank on every rank, so its copies stay
 /// bitwise equal, whatever the strategy. One fused kernel packs for all neighbours and one unpacks.
@@ -53,21 +95,25 @@ class HaloExchange {
   /// Collective, with finish().
   void start(const DeviceField<T>& field, EventLog* log = nullptr) {
     pack(field);
-    m_exchange->start();
+    post();
     record(log, "exchange posted");
   }
 
   /// Waits for the messages and combines them into `field`, which must hold in its shared entries
   /// what start() saw.
   void finish(const DeviceField<T>& field, Reduction op, EventLog* log = nullptr) {
-    m_exchange->finish();
+    wait();
     record(log, "exchange waited for");
     unpack(field, op);
   }
 
-  /// The parts of start() and finish() beside the messages, for timing. They return before their
-  /// kernels end.
+  /// The parts of start() and finish(), for timing, each in turn. Kernels may still run when they
+  /// return. Where a strategy packs by itself, pack() sends too; where its messages are waited for
+  /// by kernels, unpack() does.
   void pack(const DeviceField<T>& field) {
+    m_posted = m_exchange->pack_and_start(
+        {field.data(), field.stride(1), sizeof(T), static_cast<int>(field.extent(1))});
+    if (m_posted) return;
     const auto send = m_send;
     const auto dofs = m_plan->message_dofs;
     const int components = m_components;
@@ -78,44 +124,27 @@ class HaloExchange {
             send(std::size_t(slot) * components + c) = field(dofs(slot), c);
         });
   }
-
+  void post() {
+    if (!m_posted) m_exchange->start();
+  }
+  void wait() { m_arrival = m_exchange->arrive(m_receive.data()); }
   void unpack(const DeviceField<T>& field, Reduction op) {
-    with_reduction(op, [&](auto reduction) { unpack_with<decltype(reduction)::value>(field); });
+    const LocalIndex n_shared = m_plan->host.n_shared();
+    if (n_shared == 0) return;
+    with_reduction(op, [&](auto reduction) {
+      using Kernel = Unpack<T, decltype(reduction)::value>;
+      Kokkos::parallel_for(
+          "nekbone_k: unpack",
+          typename Kernel::Policy((n_shared + Kernel::chunk - 1) / Kernel::chunk,
+                                  Kernel::team_size),
+          Kernel{field, m_plan->share_offsets, m_plan->share_slots, m_arrival, n_shared});
+    });
   }
 
-  /// Fills every buffer that messages arrive in with `value`. Call it between exchanges.
+  /// Fills every buffer that messages arrive in with `value`. Collective, between two exchanges.
   void poison(T value) {
     Kokkos::deep_copy(m_receive, value);
     m_exchange->poison();
-  }
-
-  /// The exchange alone, for timing its parts.
-  Exchange& messages() { return *m_exchange; }
-
-  /// unpack() with the operation as a type. Public because nvcc allows no kernel in a private
-  /// member.
-  template <Reduction op>
-  void unpack_with(const DeviceField<T>& field) {
-    const auto receive = m_receive;
-    const auto offsets = m_plan->share_offsets;
-    const auto slots = m_plan->share_slots;
-    const int components = m_components;
-    Kokkos::parallel_for(
-        "nekbone_k: unpack", Kokkos::RangePolicy<ExecutionSpace>(0, m_plan->host.n_shared()),
-        KOKKOS_LAMBDA(const LocalIndex s) {
-          for (int c = 0; c < components; ++c) {
-            const T own = field(s, c);
-            const auto share = [&](LocalIndex at) {
-              const LocalIndex slot = slots(at);
-              return slot == HaloPlan::own_share ? own
-                                                 : receive(std::size_t(slot) * components + c);
-            };
-            T value = share(offsets(s));
-            for (LocalIndex at = offsets(s) + 1; at < offsets(s + 1); ++at)
-              value = combine<op>(value, share(at));
-            field(s, c) = value;
-          }
-        });
   }
 
  private:
@@ -126,6 +155,8 @@ class HaloExchange {
   DeviceMessageMemory m_send_memory, m_receive_memory;
   DeviceVector<T> m_send, m_receive;
   std::unique_ptr<Exchange> m_exchange;
+  bool m_posted = false;  // by pack()
+  Arrival m_arrival;
 };
 
 }  // namespace nekbone_k

@@ -5,10 +5,14 @@
 #include "core/errors.hpp"
 #include "core/types.hpp"
 #include "gs/strategies/all_to_all.hpp"
+#include "gs/strategies/crystal_router.hpp"
 #include "gs/strategies/host_staged.hpp"
 #include "gs/strategies/nccl.hpp"
+#include "gs/strategies/neighbour_collective.hpp"
+#include "gs/strategies/one_sided.hpp"
 #include "gs/strategies/pairwise.hpp"
 #include "gs/strategies/peer_memory.hpp"
+#include "gs/strategies/persistent.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -16,19 +20,32 @@ namespace {
 std::vector<Strategy> make_table() {
   const std::string device = std::string(DeviceMemory::name()) + ", direct";
   const std::string host = "Host, staged";
+  const std::string shared = std::string(DeviceMemory::name()) + ", shared";
   std::vector<Strategy> table{
       {"device-pairwise", device, "MPI_Isend/Irecv on device buffers", make_pairwise},
-      {"host-pairwise", host, "MPI_Isend/Irecv on host copies", host_staged<make_pairwise>, false,
-       4},
+      {"host-pairwise", host, "MPI_Isend/Irecv on host copies", host_staged<make_pairwise>},
+      {"device-persistent", device, "MPI_Startall on device buffers", make_persistent},
+      {"host-persistent", host, "MPI_Startall on host copies", host_staged<make_persistent>},
+      {"device-neighbour", device, "MPI_Ineighbor_alltoallv on device buffers",
+       make_neighbour_collective},
+      {"host-neighbour", host, "MPI_Ineighbor_alltoallv on host copies",
+       host_staged<make_neighbour_collective>},
       {"device-alltoall", device, "MPI_Ialltoallv on device buffers", make_all_to_all},
-      {"host-alltoall", host, "MPI_Ialltoallv on host copies", host_staged<make_all_to_all>, false,
-       4},
+      {"host-alltoall", host, "MPI_Ialltoallv on host copies", host_staged<make_all_to_all>},
+      {"device-put", device, "MPI_Put into device buffers", make_one_sided},
+      {"host-put", host, "MPI_Put into host copies", host_staged<make_one_sided>},
+      {"device-crystal", device, "crystal router on device buffers", make_crystal_router},
+      {"host-crystal", host, "crystal router on host copies",
+       host_staged<make_host_crystal_router>},
       {"nccl", device, "ncclSend/ncclRecv on a stream beside the kernels'", make_nccl},
-      {"peer-memory", std::string(DeviceMemory::name()) + ", shared",
-       "kernels write into neighbours' memory; device-pairwise to other nodes", make_peer_memory,
-       false, 4},
+      {"peer-memory", shared,
+       "kernels write into neighbours' memory; device-pairwise to other nodes", make_peer_memory},
   };
+  for (Strategy& strategy : table)
+    if (strategy.memory != device) strategy.buffers = 4;
   for (std::size_t i = 0, plain = table.size(); i < plain; ++i) {
+    // After the first of a router's steps nothing moves until the next is begun.
+    if (table[i].name.ends_with("crystal")) continue;
     Strategy overlapped = table[i];
     overlapped.name += "+overlap";
     overlapped.description += ", interior elements in between";
@@ -54,7 +71,7 @@ const Strategy* find_strategy(const std::string& name) {
 std::string why_unavailable(const Communicator& comm, const Strategy& strategy) {
   const HaloPlan nothing;
   try {
-    strategy.make(comm, nothing, {});
+    strategy.make(comm, nothing, {nullptr, nullptr, sizeof(double)});
   } catch (const UnavailableError& error) {
     return error.what();
   }

@@ -241,8 +241,8 @@ class Tuner {
       winner.exchange.pack(m_field);
       Kokkos::fence("nekbone_k: pack timed");
       at[1] = wall_seconds();
-      winner.exchange.messages().start();
-      winner.exchange.messages().finish();
+      winner.exchange.post();
+      winner.exchange.wait();
       Kokkos::fence("nekbone_k: messages timed");
       at[2] = wall_seconds();
       winner.exchange.unpack(m_field, Reduction::add);

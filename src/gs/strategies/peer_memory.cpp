@@ -4,47 +4,38 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "core/errors.hpp"
 #include "core/machine.hpp"
 #include "core/peer_memory.hpp"
-#include "gs/message_memory.hpp"
 #include "gs/strategies/pairwise.hpp"
+#include "gs/strategies/words.hpp"
 
 namespace nekbone_k {
 namespace {
 
-/// A piece of a message that one team copies, in bytes.
+/// Slots of one neighbour that one team works on.
 struct Piece {
-  int peer;
-  std::size_t begin, bytes;  ///< in the message buffers
+  int neighbour;
+  LocalIndex first, count;
 };
 
-/// What kernels know of a neighbour on this node.
+/// What kernels know of a neighbour. One on another node has no flags: kernels pack for MPI, and
+/// read what MPI received.
 struct Peer {
-  /// Where this rank's message goes, at even and odd calls; less where it begins in the send
-  /// buffer, so that the position of an item there is its position here.
-  std::byte* landing[2];
-  Flag* sent;           ///< at the neighbour: calls whose message from here is there
-  const Flag* arrived;  ///< here: calls whose message from the neighbour has come
-  int n_pieces;         ///< of the message to it, and of the one from it
+  /// Where items to it go, at even and odd calls: that of slot s to s * item_bytes behind.
+  std::byte* to[2];
+  Flag* sent = nullptr;           ///< at the neighbour: calls whose message from here is there
+  const Flag* arrived = nullptr;  ///< here: calls whose message from the neighbour has come
+  int n_pieces = 0;
 };
 
 constexpr int team_size = is_host_device ? 1 : 256;
-constexpr std::size_t piece_bytes = 8192;
+constexpr std::size_t piece_bytes = 4096;
 using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<team_size, 0>>;
 using Team = Policy::member_type;
-
-/// Copies by the threads of a team; all that is copied lies at multiples of `Word`.
-template <class Word>
-KOKKOS_FORCEINLINE_FUNCTION void copy(const Team& team, std::byte* to, const std::byte* from,
-                                      std::size_t bytes) {
-  auto* const target = reinterpret_cast<Word*>(to);
-  const auto* const source = reinterpret_cast<const Word*>(from);
-  for (std::size_t w = team.team_rank(); w < bytes / sizeof(Word); w += team_size)
-    target[w] = source[w];
-}
 
 /// Writes the messages of a call where the neighbours read them. The team that ends a message, of
 /// all that write it, raises its flag.
@@ -52,51 +43,53 @@ template <class Word>
 struct Push {
   DeviceVector<Piece> pieces;
   DeviceVector<Peer> peers;
-  DeviceVector<int> written;  ///< (n_peers) pieces of the call's message
-  const std::byte* send;
+  DeviceVector<int> written;  ///< (neighbours) pieces of the call's message
   std::uint64_t call;
+  // Word w of the item in slot s is source[index(s) * item_stride + w * word_stride].
+  const Word* source;
+  const LocalIndex* dofs;  ///< index by slot; null: the slot itself
+  std::size_t item_stride, word_stride;
+  int words;
 
   KOKKOS_FUNCTION void operator()(const Team& team) const {
     const Piece piece = pieces(team.league_rank());
-    const Peer peer = peers(piece.peer);
-    copy<Word>(team, peer.landing[call % 2] + piece.begin, send + piece.begin, piece.bytes);
+    const Peer peer = peers(piece.neighbour);
+    auto* const to = reinterpret_cast<Word*>(peer.to[call % 2]);
+    for (LocalIndex i = team.team_rank(); i < piece.count; i += team_size) {
+      const LocalIndex slot = piece.first + i;
+      const Word* const item = source + (dofs != nullptr ? dofs[slot] : slot) * item_stride;
+      for (int w = 0; w < words; ++w) to[std::int64_t{slot} * words + w] = item[w * word_stride];
+    }
+    if (peer.sent == nullptr) return;
     team.team_barrier();
     Kokkos::single(Kokkos::PerTeam(team), [&]() {
       desul::atomic_thread_fence(desul::MemoryOrderRelease(), desul::MemoryScopeNode());
-      if (Kokkos::atomic_fetch_add(&written(piece.peer), 1) + 1 < peer.n_pieces) return;
-      written(piece.peer) = 0;
+      if (Kokkos::atomic_fetch_add(&written(piece.neighbour), 1) + 1 < peer.n_pieces) return;
+      written(piece.neighbour) = 0;
       raise(peer.sent, call);
     });
   }
 };
 
-/// Waits for the messages of a call and copies them to where they are unpacked from.
+/// Waits for the messages of a call and copies them to `receive`.
 template <class Word>
 struct Pull {
   DeviceVector<Piece> pieces;
   DeviceVector<Peer> peers;
-  const std::byte* landing;
-  std::byte* receive;
-  std::uint64_t call;
-  int* late;  ///< set where a message does not come
+  Arrival arrival;
+  Word* receive;
+  int words;
 
   KOKKOS_FUNCTION void operator()(const Team& team) const {
     const Piece piece = pieces(team.league_rank());
-    const Flag* const arrived = peers(piece.peer).arrived;
-    Kokkos::single(Kokkos::PerTeam(team), [&]() {
-      // About a minute: a look takes most of a microsecond.
-      constexpr std::int64_t patience = 100'000'000;
-      std::int64_t looks = 0;
-      while (!is_raised(arrived, call)) {
-        // Seldom, as `late` is in the host's memory.
-        if (++looks % 65536 != 0 || (looks < patience && *const_cast<volatile int*>(late) == 0))
-          continue;
-        *const_cast<volatile int*>(late) = 1;
-        break;
-      }
-    });
-    team.team_barrier();
-    copy<Word>(team, receive + piece.begin, landing + piece.begin, piece.bytes);
+    if (const Flag* const arrived = peers(piece.neighbour).arrived; arrived != nullptr) {
+      Kokkos::single(Kokkos::PerTeam(team), [&]() { await(arrived, arrival.call, arrival.late); });
+      team.team_barrier();
+    }
+    const auto* const from = static_cast<const Word*>(arrival.messages);
+    const std::int64_t begin = std::int64_t{piece.first} * words,
+                       end = begin + std::int64_t{piece.count} * words;
+    for (std::int64_t w = begin + team.team_rank(); w < end; w += team_size) receive[w] = from[w];
   }
 };
 
@@ -111,7 +104,7 @@ class PeerExchange final : public Exchange {
         near.push_back(n.rank);
         m_near.push_back(n);
       } else {
-        m_far_plan.neighbours.push_back(n);
+        m_far.neighbours.push_back(n);
       }
     }
     // Flags, then two landings, each laid out as the receive buffer.
@@ -120,39 +113,51 @@ class PeerExchange final : public Exchange {
     m_memory = std::make_unique<PeerMemory>(comm, n_flags * sizeof(Flag) + 2 * m_landing_bytes,
                                             near, n_flags);
     introduce_peers();
-    if (!m_far_plan.neighbours.empty()) m_far = make_pairwise(comm, m_far_plan, buffers);
-    if (buffers.item_bytes % sizeof(std::uint64_t) == 0)
-      m_word_bytes = 8;
-    else if (buffers.item_bytes % sizeof(std::uint32_t) == 0)
-      m_word_bytes = 4;
+    m_dofs = to_device("nekbone_k: message DOFs", plan.message_dofs);
+    if (m_far.neighbours.empty()) return;
+    for (const std::uint64_t parity : {0, 1})
+      m_far_exchange[parity] =
+          make_pairwise(comm, m_far, {buffers.send, landing(parity), buffers.item_bytes});
   }
 
   void start() override {
-    if (m_late() != 0)
-      throw InternalError(fmt::format(
-          "a message to rank {} that a neighbour should have written into its memory did not come "
-          "within a minute",
-          m_comm.rank()));
-    ++m_call;
-    if (m_pieces.extent(0) > 0)
-      with_word([&](auto word) {
-        Kokkos::parallel_for(
-            "nekbone_k: write to neighbours", policy(),
-            Push<decltype(word)>{m_pieces, m_peers, m_written,
-                                 static_cast<const std::byte*>(m_buffers.send), m_call});
-      });
-    if (m_far) m_far->start();
+    begin_call();
+    with_word(m_buffers.item_bytes, [&](auto word) {
+      using Word = decltype(word);
+      const auto words = static_cast<int>(m_buffers.item_bytes / sizeof(Word));
+      push<Word>(m_n_near_pieces, static_cast<const Word*>(m_buffers.send), nullptr, words, 1,
+                 words);
+    });
+    if (const auto& far = far_exchange()) far->start();
+  }
+
+  bool pack_and_start(const OutgoingField& field) override {
+    begin_call();
+    with_word(field.value_bytes, [&](auto word) {
+      using Word = decltype(word);
+      push<Word>(static_cast<int>(m_pieces.extent(0)), static_cast<const Word*>(field.data),
+                 m_dofs.data(), 1, field.component_stride, field.components);
+    });
+    if (const auto& far = far_exchange()) far->start();
+    return true;
+  }
+
+  Arrival arrive(const void*) override {
+    if (const auto& far = far_exchange()) far->finish();
+    if constexpr (is_host_device) wait_on_host();
+    return {landing(m_call), reinterpret_cast<const Flag*>(m_memory->here()),
+            static_cast<int>(m_near.size()), m_call, m_late.data()};
   }
 
   void finish() override {
-    if (m_far) m_far->finish();
+    const Arrival arrival = arrive(nullptr);
     if (m_pieces.extent(0) == 0) return;
-    if constexpr (is_host_device) wait_on_host();
-    with_word([&](auto word) {
+    with_word(m_buffers.item_bytes, [&](auto word) {
+      using Word = decltype(word);
       Kokkos::parallel_for(
-          "nekbone_k: read from neighbours", policy(),
-          Pull<decltype(word)>{m_pieces, m_peers, landing(m_call),
-                               static_cast<std::byte*>(m_buffers.receive), m_call, m_late.data()});
+          "nekbone_k: read from neighbours", policy(static_cast<int>(m_pieces.extent(0))),
+          Pull<Word>{m_pieces, m_peers, arrival, static_cast<Word*>(m_buffers.receive),
+                     static_cast<int>(m_buffers.item_bytes / sizeof(Word))});
     });
   }
 
@@ -171,42 +176,61 @@ class PeerExchange final : public Exchange {
     return m_memory->here() + m_near.size() * sizeof(Flag) + call % 2 * m_landing_bytes;
   }
 
-  Policy policy() const { return Policy(static_cast<int>(m_pieces.extent(0)), team_size); }
+  static Policy policy(int teams) { return Policy(teams, team_size); }
 
-  /// action(a word) of the largest type that items are made of.
-  template <class Action>
-  void with_word(const Action& action) const {
-    if (m_word_bytes == 8) return action(std::uint64_t{});
-    if (m_word_bytes == 4) return action(std::uint32_t{});
-    action(std::uint8_t{});
+  void begin_call() {
+    if (m_late() != 0)
+      throw InternalError(fmt::format(
+          "a message that a neighbour of rank {} should have written into its memory did not come "
+          "within about a minute",
+          m_comm.rank()));
+    ++m_call;
   }
+
+  template <class Word>
+  void push(int teams, const Word* source, const LocalIndex* dofs, std::size_t item_stride,
+            std::size_t word_stride, int words) const {
+    if (teams == 0) return;
+    Kokkos::parallel_for("nekbone_k: write to neighbours", policy(teams),
+                         Push<Word>{m_pieces, m_peers, m_written, m_call, source, dofs, item_stride,
+                                    word_stride, words});
+  }
+
+  /// What carries messages to other nodes at this call, or nothing.
+  const std::unique_ptr<Exchange>& far_exchange() const { return m_far_exchange[m_call % 2]; }
 
   /// Tells each neighbour on the node where its messages land here, and cuts messages into pieces.
   void introduce_peers() {
     std::vector<std::vector<std::int64_t>> to_rank(m_comm.size());
+    const auto position = [&](const void* in_memory) {
+      return static_cast<const std::byte*>(in_memory) - m_memory->here();
+    };
     for (std::size_t p = 0; p < m_near.size(); ++p)
-      to_rank[m_near[p].rank] = {
-          static_cast<std::int64_t>(p * sizeof(Flag)),
-          static_cast<std::int64_t>(landing(0) - m_memory->here()),
-          static_cast<std::int64_t>(m_landing_bytes),
-          static_cast<std::int64_t>(m_near[p].offset * m_buffers.item_bytes)};
+      to_rank[m_near[p].rank] = {static_cast<std::int64_t>(p * sizeof(Flag)),
+                                 position(landing(0) + m_near[p].offset * m_buffers.item_bytes),
+                                 position(landing(1) + m_near[p].offset * m_buffers.item_bytes)};
     const auto from_rank = m_comm.exchange(to_rank);
     std::vector<Peer> peers;
     std::vector<Piece> pieces;
-    for (std::size_t p = 0; p < m_near.size(); ++p) {
-      const Neighbour& n = m_near[p];
-      const auto& told = from_rank[n.rank];
-      const std::size_t begin = n.offset * m_buffers.item_bytes,
-                        bytes = n.count * m_buffers.item_bytes;
-      Peer peer{};
-      for (int parity = 0; parity < 2; ++parity)
-        peer.landing[parity] = m_memory->of_peer(p) + told[1] + parity * told[2] + told[3] - begin;
-      peer.sent = reinterpret_cast<Flag*>(m_memory->of_peer(p) + told[0]);
-      peer.arrived = reinterpret_cast<const Flag*>(m_memory->here()) + p;
-      for (std::size_t at = 0; at < bytes; at += piece_bytes, ++peer.n_pieces)
-        pieces.push_back({static_cast<int>(p), begin + at, std::min(piece_bytes, bytes - at)});
+    const auto add = [&](const Neighbour& n, Peer peer) {
+      const auto most =
+          static_cast<LocalIndex>(std::max<std::size_t>(1, piece_bytes / m_buffers.item_bytes));
+      for (LocalIndex at = 0; at < n.count; at += most, ++peer.n_pieces)
+        pieces.push_back(
+            {static_cast<int>(peers.size()), n.offset + at, std::min(most, n.count - at)});
       peers.push_back(peer);
+    };
+    for (std::size_t p = 0; p < m_near.size(); ++p) {
+      const auto& told = from_rank[m_near[p].rank];
+      std::byte* const there = m_memory->of_peer(p);
+      const std::int64_t begin = m_near[p].offset * static_cast<std::int64_t>(m_buffers.item_bytes);
+      add(m_near[p], {.to = {there + told[1] - begin, there + told[2] - begin},
+                      .sent = reinterpret_cast<Flag*>(there + told[0]),
+                      .arrived = reinterpret_cast<const Flag*>(m_memory->here()) + p});
     }
+    m_n_near_pieces = static_cast<int>(pieces.size());
+    auto* const send = static_cast<std::byte*>(m_buffers.send);
+    for (const Neighbour& n : m_far.neighbours) add(n, {.to = {send, send}});
     m_peers = to_device("nekbone_k: peers", peers);
     m_pieces = to_device("nekbone_k: pieces of messages", pieces);
     m_written = DeviceVector<int>("nekbone_k: pieces written", peers.size());
@@ -217,8 +241,9 @@ class PeerExchange final : public Exchange {
     constexpr double patience = 60;  // seconds
     Kokkos::fence("nekbone_k: messages written");
     const double begin = wall_seconds();
-    for (std::size_t p = 0; p < m_peers.extent(0); ++p)
-      for (int looks = 0; !is_raised(m_peers(p).arrived, m_call); ++looks) {
+    for (std::size_t p = 0; p < m_near.size(); ++p)
+      for (int looks = 0; !is_raised(reinterpret_cast<const Flag*>(m_memory->here()) + p, m_call);
+           ++looks) {
         if (looks < 1000) continue;
         sched_yield();
         if (wall_seconds() - begin > patience)
@@ -232,17 +257,18 @@ class PeerExchange final : public Exchange {
   const HaloPlan& m_plan;
   MessageBuffers m_buffers;
   std::vector<Neighbour> m_near;  // on this node
-  HaloPlan m_far_plan;            // its neighbours are those elsewhere; it has nothing else
-  std::unique_ptr<Exchange> m_far;
+  HaloPlan m_far;                 // its neighbours are those elsewhere; it has nothing else
+  std::array<std::unique_ptr<Exchange>, 2> m_far_exchange;  // into either landing
   std::size_t m_landing_bytes = 0;
   std::unique_ptr<PeerMemory> m_memory;
-  DeviceVector<Peer> m_peers;
-  DeviceVector<Piece> m_pieces;
+  DeviceVector<LocalIndex> m_dofs;
+  DeviceVector<Peer> m_peers;    // those near, in the order of m_near, then those far
+  DeviceVector<Piece> m_pieces;  // in the order of the peers
   DeviceVector<int> m_written;
+  int m_n_near_pieces = 0;
   // In host memory that the device writes to.
   Kokkos::View<int, Kokkos::SharedHostPinnedSpace> m_late;
   std::uint64_t m_call = 0;
-  int m_word_bytes = 1;
 };
 
 }  // namespace

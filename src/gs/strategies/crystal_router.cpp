@@ -1,0 +1,245 @@
+#include "gs/strategies/crystal_router.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "core/errors.hpp"
+#include "gs/message_memory.hpp"
+#include "gs/strategies/mpi_item.hpp"
+#include "gs/strategies/words.hpp"
+
+namespace nekbone_k {
+namespace {
+
+/// Where an item has to get to.
+struct Destination {
+  std::int64_t rank, slot;  ///< slot of its receive buffer
+};
+
+/// Half of a range of ranks, and what this rank has to do with the other half.
+struct Step {
+  int to;                 ///< rank that gets what is for the other half; -1: none
+  std::vector<int> from;  ///< ranks there that send here: up to two
+};
+
+/// One step of the way: items picked from the store, sent, and others received behind it. Numbers
+/// of items may be 0: then there is no message.
+struct Stage {
+  int to = -1;
+  LocalIndex first_picked = 0, n_picked = 0;  ///< of all stages' picked items
+  struct Arrival {
+    int from;
+    LocalIndex begin, count;  ///< in the store
+  };
+  std::vector<Arrival> arrivals;
+};
+
+/// What each rank does at every step that leads from all ranks to one.
+template <class Visit>
+void for_each_step(int rank, int size, const Visit& visit) {
+  int first = 0;
+  while (size > 1) {
+    const int lower = (size + 1) / 2, last = first + size - 1;
+    const bool is_lower = rank < first + lower;
+    Step step;
+    if (is_lower) {
+      // The halves may differ by one: the last of the lower one sends to the last of all.
+      step.to = std::min(rank + lower, last);
+      if (rank + lower <= last) step.from = {rank + lower};
+    } else {
+      step.to = rank - lower;
+      step.from = {rank - lower};
+      if (rank == last && size % 2 == 1) step.from.push_back(first + lower - 1);
+    }
+    visit(step, [=](std::int64_t other) { return (other < first + lower) != is_lower; });
+    if (is_lower) {
+      size = lower;
+    } else {
+      first += lower;
+      size -= lower;
+    }
+  }
+}
+
+/// Item i of `to` = item which[i] of the store, of which the first n_sent are in `sent`.
+template <class Word>
+struct Pick {
+  const LocalIndex* which;
+  const Word *sent, *stored;
+  LocalIndex n_sent, words;  ///< words: of an item
+  Word* to;
+
+  KOKKOS_FUNCTION void operator()(LocalIndex i) const {
+    const LocalIndex at = which[i];
+    const Word* const from =
+        at < n_sent ? sent + std::size_t(at) * words : stored + std::size_t(at - n_sent) * words;
+    for (LocalIndex w = 0; w < words; ++w) to[std::size_t(i) * words + w] = from[w];
+  }
+};
+
+/// `Space` is where kernels that pick items run; the buffers are in memory that they can reach.
+template <class Space, class Memory>
+class CrystalRouter final : public Exchange {
+ public:
+  CrystalRouter(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
+      : m_comm(comm), m_buffers(buffers), m_item(buffers.item_bytes), m_n_slots(plan.n_slots()) {
+    find_ways(plan);
+    m_picked_memory = std::make_unique<MessageMemory<Memory>>(m_most_picked * buffers.item_bytes);
+    m_store_memory =
+        std::make_unique<MessageMemory<Memory>>((m_store_size - m_n_slots) * buffers.item_bytes);
+  }
+
+  void start() override {
+    m_next = 0;
+    post();
+  }
+
+  void finish() override {
+    while (m_next < m_stages.size()) {
+      wait();
+      ++m_next;
+      post();
+    }
+    pick(m_arrived, 0, m_n_slots, m_buffers.receive);
+    if constexpr (!std::is_same_v<Space, ExecutionSpace>) Space().fence("nekbone_k: items picked");
+  }
+
+ private:
+  static constexpr int tag = 19;
+
+  /// Follows all items from rank to rank, by messages that say what would come.
+  void find_ways(const HaloPlan& plan) {
+    std::vector<std::vector<std::int64_t>> to_rank(m_comm.size());
+    for (const Neighbour& n : plan.neighbours) to_rank[n.rank] = {n.offset};
+    const auto offsets_there = m_comm.exchange(to_rank);
+    std::vector<Destination> store;
+    for (const Neighbour& n : plan.neighbours)
+      for (LocalIndex i = 0; i < n.count; ++i)
+        store.push_back({n.rank, offsets_there[n.rank].front() + i});
+
+    std::vector<LocalIndex> picked, held;  // positions in the store
+    for (LocalIndex at = 0; at < m_n_slots; ++at) held.push_back(at);
+    for_each_step(m_comm.rank(), m_comm.size(), [&](const Step& step, const auto& is_other) {
+      Stage stage;
+      stage.to = step.to;
+      stage.first_picked = static_cast<LocalIndex>(picked.size());
+      std::vector<Destination> sent;
+      std::vector<LocalIndex> kept;
+      for (const LocalIndex at : held) {
+        if (!is_other(store[at].rank)) {
+          kept.push_back(at);
+          continue;
+        }
+        picked.push_back(at);
+        sent.push_back(store[at]);
+      }
+      held = std::move(kept);
+      stage.n_picked = static_cast<LocalIndex>(sent.size());
+      m_most_picked = std::max(m_most_picked, stage.n_picked);
+
+      MPI_Request request = MPI_REQUEST_NULL;
+      check_mpi(MPI_Isend(sent.data(), 2 * stage.n_picked, MPI_INT64_T, step.to, tag, m_comm.get(),
+                          &request),
+                "MPI_Isend");
+      for (const int from : step.from) {
+        MPI_Status status;
+        check_mpi(MPI_Probe(from, tag, m_comm.get(), &status), "MPI_Probe");
+        int count = 0;
+        check_mpi(MPI_Get_count(&status, MPI_INT64_T, &count), "MPI_Get_count");
+        const auto begin = static_cast<LocalIndex>(store.size());
+        store.resize(begin + count / 2);
+        check_mpi(MPI_Recv(store.data() + begin, count, MPI_INT64_T, from, tag, m_comm.get(),
+                           MPI_STATUS_IGNORE),
+                  "MPI_Recv");
+        stage.arrivals.push_back({from, begin, count / 2});
+        for (LocalIndex at = begin; at < begin + count / 2; ++at) held.push_back(at);
+      }
+      check_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+      m_stages.push_back(stage);
+    });
+
+    require(held.size() == static_cast<std::size_t>(m_n_slots), "an item lost its way");
+    std::vector<LocalIndex> arrived(m_n_slots);
+    for (const LocalIndex at : held) arrived[store[at].slot] = at;
+    m_picked = indices("nekbone_k: items to pick", picked);
+    m_arrived = indices("nekbone_k: items that arrived", arrived);
+    m_store_size = static_cast<LocalIndex>(store.size());
+  }
+
+  using Indices = Kokkos::View<LocalIndex*, Memory>;
+  static Indices indices(const char* label, const std::vector<LocalIndex>& host) {
+    Indices copy{std::string(label), host.size()};
+    Kokkos::deep_copy(copy, Kokkos::View<const LocalIndex*, HostMemory>(host.data(), host.size()));
+    return copy;
+  }
+
+  /// Item i of `to` = item which(first + i) of the store, whose first n_slots are the send buffer.
+  void pick(const Indices& which, LocalIndex first, LocalIndex n, void* to) const {
+    if (n == 0) return;
+    with_word(m_buffers.item_bytes, [&](auto word) {
+      using Word = decltype(word);
+      Kokkos::parallel_for(
+          "nekbone_k: pick items", Kokkos::RangePolicy<Space>(0, n),
+          Pick<Word>{which.data() + first, static_cast<const Word*>(m_buffers.send),
+                     static_cast<const Word*>(m_store_memory->data()), m_n_slots,
+                     static_cast<LocalIndex>(m_buffers.item_bytes / sizeof(Word)),
+                     static_cast<Word*>(to)});
+    });
+  }
+
+  /// Begins the next stage, if there is one.
+  void post() {
+    if (m_next == m_stages.size()) return;
+    const Stage& stage = m_stages[m_next];
+    pick(m_picked, stage.first_picked, stage.n_picked, m_picked_memory->data());
+    // Also before a receive: what is picked of the call before may still be read.
+    Space().fence("nekbone_k: items picked, before MPI has the buffers");
+    m_n_requests = 0;
+    for (const Stage::Arrival& a : stage.arrivals)
+      if (a.count > 0)
+        check_mpi(MPI_Irecv(static_cast<std::byte*>(m_store_memory->data()) +
+                                (a.begin - m_n_slots) * m_buffers.item_bytes,
+                            a.count, m_item.get(), a.from, tag, m_comm.get(),
+                            &m_requests[m_n_requests++]),
+                  "MPI_Irecv");
+    if (stage.n_picked > 0)
+      check_mpi(MPI_Isend(m_picked_memory->data(), stage.n_picked, m_item.get(), stage.to, tag,
+                          m_comm.get(), &m_requests[m_n_requests++]),
+                "MPI_Isend");
+  }
+
+  void wait() {
+    check_mpi(MPI_Waitall(m_n_requests, m_requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+  }
+
+  const Communicator& m_comm;
+  MessageBuffers m_buffers;
+  MpiItem m_item;
+  // What a rank has in its hands at a call: what it sends, then what passes through.
+  LocalIndex m_n_slots, m_store_size = 0, m_most_picked = 0;
+  std::vector<Stage> m_stages;
+  Indices m_picked, m_arrived;
+  std::unique_ptr<MessageMemory<Memory>> m_picked_memory, m_store_memory;
+  std::size_t m_next = 0;  // stage that is under way
+  std::array<MPI_Request, 3> m_requests{};
+  int m_n_requests = 0;
+};
+
+using HostSpace = Kokkos::DefaultHostExecutionSpace;
+
+}  // namespace
+
+std::unique_ptr<Exchange> make_crystal_router(const Communicator& comm, const HaloPlan& plan,
+                                              const MessageBuffers& buffers) {
+  return std::make_unique<CrystalRouter<ExecutionSpace, DeviceMemory>>(comm, plan, buffers);
+}
+
+std::unique_ptr<Exchange> make_host_crystal_router(const Communicator& comm, const HaloPlan& plan,
+                                                   const MessageBuffers& buffers) {
+  return std::make_unique<CrystalRouter<HostSpace, StagingMemory>>(comm, plan, buffers);
+}
+
+}  // namespace nekbone_k

@@ -1,0 +1,61 @@
+#include "gs/strategies/persistent.hpp"
+
+#include <vector>
+
+#include "core/types.hpp"
+#include "gs/strategies/mpi_item.hpp"
+
+namespace nekbone_k {
+namespace {
+
+class Persistent final : public Exchange {
+ public:
+  Persistent(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
+      : m_item(buffers.item_bytes) {
+    const auto slot = [&](void* buffer, const Neighbour& n) {
+      return static_cast<std::byte*>(buffer) + n.offset * buffers.item_bytes;
+    };
+    m_requests.reserve(2 * plan.neighbours.size());
+    for (const Neighbour& n : plan.neighbours)
+      check_mpi(MPI_Recv_init(slot(buffers.receive, n), n.count, m_item.get(), n.rank, tag,
+                              comm.get(), &m_requests.emplace_back()),
+                "MPI_Recv_init");
+    for (const Neighbour& n : plan.neighbours)
+      check_mpi(MPI_Send_init(slot(buffers.send, n), n.count, m_item.get(), n.rank, tag, comm.get(),
+                              &m_requests.emplace_back()),
+                "MPI_Send_init");
+  }
+  ~Persistent() override {
+    for (MPI_Request& request : m_requests) MPI_Request_free(&request);
+  }
+  Persistent(const Persistent&) = delete;
+  Persistent& operator=(const Persistent&) = delete;
+
+  void start() override {
+    if (m_requests.empty()) return;
+    ExecutionSpace().fence(
+        "nekbone_k: send packed and receive drained, before MPI has the buffers");
+    check_mpi(MPI_Startall(static_cast<int>(m_requests.size()), m_requests.data()), "MPI_Startall");
+  }
+
+  void finish() override {
+    check_mpi(
+        MPI_Waitall(static_cast<int>(m_requests.size()), m_requests.data(), MPI_STATUSES_IGNORE),
+        "MPI_Waitall");
+  }
+
+ private:
+  static constexpr int tag = 18;
+
+  MpiItem m_item;
+  std::vector<MPI_Request> m_requests;  // receives, then sends
+};
+
+}  // namespace
+
+std::unique_ptr<Exchange> make_persistent(const Communicator& comm, const HaloPlan& plan,
+                                          const MessageBuffers& buffers) {
+  return std::make_unique<Persistent>(comm, plan, buffers);
+}
+
+}  // namespace nekbone_k
