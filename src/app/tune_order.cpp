@@ -93,7 +93,6 @@ OrderRecord tune_order(const Communicator& comm, const Case& input, int order,
     work.name = "Ax on interior elements";
     work.run = [&](double portion) {
       operand->a.apply_some_interior(operand->u, operand->au, portion);
-      Kokkos::fence("nekbone_k: interior elements done");
     };
   } else {
     work.name = "on-rank gather-scatter (the factors of Ax do not fit in memory)";
@@ -105,7 +104,6 @@ OrderRecord tune_order(const Communicator& comm, const Case& input, int order,
       space.gather_rows(rows, n_shared, end);
       space.gs().assembly().scatter(as_field(rows), as_field(space.surface_values()), n_shared,
                                     end);
-      Kokkos::fence("nekbone_k: on-rank gather done");
     };
   }
   progress.stage(fmt::format("order {}: tuning the gather-scatter", order));

@@ -19,6 +19,8 @@ struct MessageBuffers {
   void* send = nullptr;
   void* receive = nullptr;
   std::size_t item_bytes = 0;
+  /// Where the kernels run that fill `send` and drain `receive`, and those of the exchange.
+  ExecutionSpace stream = {};
 
   std::size_t bytes(const HaloPlan& plan) const { return item_bytes * plan.n_slots(); }
 };
@@ -43,9 +45,9 @@ struct Arrival {
 
 /// Moves the packed messages of one set of buffers, again and again.
 ///
-/// Every rank calls start() and finish() in turn, also one without neighbours. The kernels that
-/// fill `send` and drain `receive` run on the default instance of ExecutionSpace: start() waits for
-/// the first as far as it must, and after finish() a kernel launched there sees what was received.
+/// Every rank calls start() and finish() in turn, also one without neighbours. start() waits for
+/// the kernels launched on the buffers' stream as far as it must, and after finish() a kernel
+/// launched there sees what was received.
 class Exchange {
  public:
   virtual ~Exchange() = default;

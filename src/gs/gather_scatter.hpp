@@ -61,7 +61,20 @@ class GatherScatter {
   /// the shared DOFs; between start and finish the other entries may be worked on. Collective.
   template <class T>
   void start(const DeviceField<T>& field, EventLog* log = nullptr) {
-    resources<T>(static_cast<int>(field.extent(1))).exchange.start(field, log);
+    pack(field, log);
+    post(field, log);
+  }
+  /// start() in two parts: pack() waits for no kernel, post() may. Where kernels run beside the
+  /// host, work launched in between fills the time that post() waits.
+  template <class T>
+  void pack(const DeviceField<T>& field, EventLog* log = nullptr) {
+    resources<T>(static_cast<int>(field.extent(1))).exchange.pack(field);
+    record(log, "exchange packed");
+  }
+  template <class T>
+  void post(const DeviceField<T>& field, EventLog* log = nullptr) {
+    resources<T>(static_cast<int>(field.extent(1))).exchange.post();
+    record(log, "exchange posted");
   }
   template <class T>
   void finish(const DeviceField<T>& field, Reduction op, EventLog* log = nullptr) {

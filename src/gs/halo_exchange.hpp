@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "core/event_log.hpp"
+#include "core/streams.hpp"
 #include "core/types.hpp"
 #include "gs/exchange.hpp"
 #include "gs/message_memory.hpp"
@@ -75,28 +76,31 @@ struct Unpack {
 
 /// Combines the shares of all ranks in the first n_shared entries of an assembled field, by one
 /// strategy. The shares of a DOF are combined in ascending rank on every rank, so its copies stay
-/// bitwise equal, whatever the strategy. One fused kernel packs for all neighbours and one unpacks.
+/// bitwise equal, whatever the strategy. One fused kernel packs for all neighbours and one unpacks:
+/// in the order of the default instance's kernels or, where the strategy is overlapped, beside
+/// those that are launched between start and finish.
 template <class T>
 class HaloExchange {
  public:
   /// Makes the exchange for fields of `components` components. `comm` outlives the object.
   HaloExchange(const Communicator& comm, std::shared_ptr<const DeviceHaloPlan> plan,
                const Strategy& strategy, int components = 1)
-      : m_plan(std::move(plan)),
+      : m_stream(strategy.overlapped ? side_stream() : ExecutionSpace()),
+        m_plan(std::move(plan)),
         m_components(components),
         m_send_memory(buffer_bytes()),
         m_receive_memory(buffer_bytes()),
         m_send(m_send_memory.as_vector<T>(buffer_bytes() / sizeof(T))),
         m_receive(m_receive_memory.as_vector<T>(buffer_bytes() / sizeof(T))),
-        m_exchange(strategy.make(comm, m_plan->host,
-                                 {m_send.data(), m_receive.data(), components * sizeof(T)})) {}
+        m_exchange(
+            strategy.make(comm, m_plan->host,
+                          {m_send.data(), m_receive.data(), components * sizeof(T), m_stream})) {}
 
   /// Packs the shared entries of `field`, shape (>= n_shared, components), and posts the messages.
   /// Collective, with finish().
-  void start(const DeviceField<T>& field, EventLog* log = nullptr) {
+  void start(const DeviceField<T>& field) {
     pack(field);
     post();
-    record(log, "exchange posted");
   }
 
   /// Waits for the messages and combines them into `field`, which must hold in its shared entries
@@ -107,10 +111,12 @@ class HaloExchange {
     unpack(field, op);
   }
 
-  /// The parts of start() and finish(), for timing, each in turn. Kernels may still run when they
-  /// return. Where a strategy packs by itself, pack() sends too; where its messages are waited for
-  /// by kernels, unpack() does.
+  /// The parts of start() and finish(), each in turn. pack() does not wait for the device, so that
+  /// work can be launched between it and post(). Kernels may still run when they return. Where a
+  /// strategy packs by itself, pack() sends too; where its messages are waited for by kernels,
+  /// unpack() does.
   void pack(const DeviceField<T>& field) {
+    order(ExecutionSpace(), m_stream);
     m_posted = m_exchange->pack_and_start(
         {field.data(), field.stride(1), sizeof(T), static_cast<int>(field.extent(1))});
     if (m_posted) return;
@@ -118,7 +124,7 @@ class HaloExchange {
     const auto dofs = m_plan->message_dofs;
     const int components = m_components;
     Kokkos::parallel_for(
-        "nekbone_k: pack", Kokkos::RangePolicy<ExecutionSpace>(0, m_plan->host.n_slots()),
+        "nekbone_k: pack", Kokkos::RangePolicy<ExecutionSpace>(m_stream, 0, m_plan->host.n_slots()),
         KOKKOS_LAMBDA(const LocalIndex slot) {
           for (int c = 0; c < components; ++c)
             send(std::size_t(slot) * components + c) = field(dofs(slot), c);
@@ -135,10 +141,11 @@ class HaloExchange {
       using Kernel = Unpack<T, decltype(reduction)::value>;
       Kokkos::parallel_for(
           "nekbone_k: unpack",
-          typename Kernel::Policy((n_shared + Kernel::chunk - 1) / Kernel::chunk,
+          typename Kernel::Policy(m_stream, (n_shared + Kernel::chunk - 1) / Kernel::chunk,
                                   Kernel::team_size),
           Kernel{field, m_plan->share_offsets, m_plan->share_slots, m_arrival, n_shared});
     });
+    order(m_stream, ExecutionSpace());
   }
 
   /// Fills every buffer that messages arrive in with `value`. Collective, between two exchanges.
@@ -150,6 +157,7 @@ class HaloExchange {
  private:
   std::size_t buffer_bytes() const { return sizeof(T) * m_plan->host.n_slots() * m_components; }
 
+  ExecutionSpace m_stream;
   std::shared_ptr<const DeviceHaloPlan> m_plan;
   int m_components;
   DeviceMessageMemory m_send_memory, m_receive_memory;

@@ -37,7 +37,7 @@ std::vector<Strategy> make_table() {
       {"device-crystal", device, "crystal router on device buffers", make_crystal_router},
       {"host-crystal", host, "crystal router on host copies",
        host_staged<make_host_crystal_router>},
-      {"nccl", device, "ncclSend/ncclRecv on a stream beside the kernels'", make_nccl},
+      {"nccl", device, "ncclSend/ncclRecv on device buffers, in stream order", make_nccl},
       {"peer-memory", shared,
        "kernels write into neighbours' memory; device-pairwise to other nodes", make_peer_memory},
   };

@@ -23,7 +23,7 @@ struct TunerOptions {
 /// value.
 struct OverlapWork {
   std::string name;  ///< for the report
-  /// Does the given portion of the work, in (0, 1], and waits for it.
+  /// Does the given portion of the work, in (0, 1]; its kernels may still run when it returns.
   std::function<void(double portion)> run;
 };
 

@@ -57,10 +57,15 @@ double EllipticOperator::apply(const DeviceVector<double>& u, const DeviceVector
   const DeviceField<double> field = as_field(au);
   apply_boundary(u, au);
   record(log, "boundary elements");
-  if (gs.strategy().overlapped) gs.start(field, log);
+  const bool overlapped = gs.strategy().overlapped;
+  if (overlapped) gs.pack(field, log);
+  // Messages first where elements keep the host busy, else last: posting waits for packing, and
+  // the device should have work meanwhile.
+  if (overlapped && is_host_device) gs.post(field, log);
   apply_interior(u, au);
   record(log, "interior elements");
-  if (!gs.strategy().overlapped) gs.start(field, log);
+  if (overlapped && !is_host_device) gs.post(field, log);
+  if (!overlapped) gs.start(field, log);
   gs.finish(field, Reduction::add, log);
   return u_dot_au();
 }

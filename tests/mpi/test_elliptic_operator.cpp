@@ -199,10 +199,15 @@ TEST(EllipticOperator, OverlappedStrategiesWorkOnInteriorElementsMeanwhile) {
     op.space.gs().select(strategy);
     EventLog log;
     op.a.apply(u, au, &log);
-    const Events expected = strategy.overlapped ? Events{"boundary elements", "exchange posted",
-                                                         "interior elements", "exchange waited for"}
-                                                : Events{"boundary elements", "interior elements",
-                                                         "exchange posted", "exchange waited for"};
+    Events expected{"boundary elements", "interior elements", "exchange packed", "exchange posted",
+                    "exchange waited for"};
+    // Where kernels run beside the host, interior elements are launched before it first waits.
+    if (strategy.overlapped && is_host_device)
+      expected = {"boundary elements", "exchange packed", "exchange posted", "interior elements",
+                  "exchange waited for"};
+    else if (strategy.overlapped)
+      expected = {"boundary elements", "exchange packed", "interior elements", "exchange posted",
+                  "exchange waited for"};
     EXPECT_EQ(log.events(), expected) << strategy.name;
   }
 }

@@ -22,7 +22,7 @@ class AllToAll final : public Exchange {
   }
 
   void start() override {
-    if (m_has_neighbours) ExecutionSpace().fence("nekbone_k: packed before MPI reads the buffer");
+    if (m_has_neighbours) m_buffers.stream.fence("nekbone_k: packed before MPI reads the buffer");
     check_mpi(MPI_Ialltoallv(m_buffers.send, m_counts.data(), m_offsets.data(), m_item.get(),
                              m_buffers.receive, m_counts.data(), m_offsets.data(), m_item.get(),
                              m_comm.get(), &m_request),

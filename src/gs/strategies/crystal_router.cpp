@@ -104,11 +104,19 @@ class CrystalRouter final : public Exchange {
       post();
     }
     pick(m_arrived, 0, m_n_slots, m_buffers.receive);
-    if constexpr (!std::is_same_v<Space, ExecutionSpace>) Space().fence("nekbone_k: items picked");
+    if constexpr (!std::is_same_v<Space, ExecutionSpace>) space().fence("nekbone_k: items picked");
   }
 
  private:
   static constexpr int tag = 19;
+
+  Space space() const {
+    if constexpr (std::is_same_v<Space, ExecutionSpace>) {
+      return m_buffers.stream;
+    } else {
+      return {};
+    }
+  }
 
   /// Follows all items from rank to rank, by messages that say what would come.
   void find_ways(const HaloPlan& plan) {
@@ -182,7 +190,7 @@ class CrystalRouter final : public Exchange {
     with_word(m_buffers.item_bytes, [&](auto word) {
       using Word = decltype(word);
       Kokkos::parallel_for(
-          "nekbone_k: pick items", Kokkos::RangePolicy<Space>(0, n),
+          "nekbone_k: pick items", Kokkos::RangePolicy<Space>(space(), 0, n),
           Pick<Word>{which.data() + first, static_cast<const Word*>(m_buffers.send),
                      static_cast<const Word*>(m_store_memory->data()), m_n_slots,
                      static_cast<LocalIndex>(m_buffers.item_bytes / sizeof(Word)),
@@ -196,7 +204,7 @@ class CrystalRouter final : public Exchange {
     const Stage& stage = m_stages[m_next];
     pick(m_picked, stage.first_picked, stage.n_picked, m_picked_memory->data());
     // Also before a receive: what is picked of the call before may still be read.
-    Space().fence("nekbone_k: items picked, before MPI has the buffers");
+    space().fence("nekbone_k: items picked, before MPI has the buffers");
     m_n_requests = 0;
     for (const Stage::Arrival& a : stage.arrivals)
       if (a.count > 0)

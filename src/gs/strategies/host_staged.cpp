@@ -12,19 +12,20 @@ class HostStaged final : public Exchange {
  public:
   HostStaged(ExchangeFactory inner, const Communicator& comm, const HaloPlan& plan,
              const MessageBuffers& buffers)
-      : m_device_send(static_cast<std::byte*>(buffers.send), buffers.bytes(plan)),
+      : m_stream(buffers.stream),
+        m_device_send(static_cast<std::byte*>(buffers.send), buffers.bytes(plan)),
         m_device_receive(static_cast<std::byte*>(buffers.receive), buffers.bytes(plan)),
         m_send_memory(buffers.bytes(plan)),
         m_receive_memory(buffers.bytes(plan)),
         m_send(m_send_memory.as_vector<std::byte>(buffers.bytes(plan))),
         m_receive(m_receive_memory.as_vector<std::byte>(buffers.bytes(plan))),
-        m_inner(inner(comm, plan, {m_send.data(), m_receive.data(), buffers.item_bytes})) {}
+        m_inner(inner(comm, plan,
+                      {m_send.data(), m_receive.data(), buffers.item_bytes, buffers.stream})) {}
 
   void start() override {
     if (m_send.extent(0) > 0) {
-      const ExecutionSpace stream;
-      Kokkos::deep_copy(stream, m_send, m_device_send);
-      stream.fence("nekbone_k: staged before MPI reads the buffer");
+      Kokkos::deep_copy(m_stream, m_send, m_device_send);
+      m_stream.fence("nekbone_k: staged before MPI reads the buffer");
     }
     m_inner->start();
   }
@@ -32,7 +33,7 @@ class HostStaged final : public Exchange {
   void finish() override {
     m_inner->finish();
     // On the stream: the unpack kernel behind it needs no fence.
-    if (m_receive.extent(0) > 0) Kokkos::deep_copy(ExecutionSpace(), m_device_receive, m_receive);
+    if (m_receive.extent(0) > 0) Kokkos::deep_copy(m_stream, m_device_receive, m_receive);
   }
 
   void poison() override {
@@ -41,6 +42,7 @@ class HostStaged final : public Exchange {
   }
 
  private:
+  ExecutionSpace m_stream;
   DeviceBytes m_device_send, m_device_receive;
   HostMessageMemory m_send_memory, m_receive_memory;
   HostBytes m_send, m_receive;

@@ -23,38 +23,14 @@
 namespace nekbone_k {
 namespace {
 
+auto stream_of(const ExecutionSpace& space) {
 #ifdef KOKKOS_ENABLE_HIP
-using Stream = hipStream_t;
-using GpuEvent = hipEvent_t;
-constexpr auto gpu_success = hipSuccess;
-constexpr auto error_text = hipGetErrorString;
-Stream kernel_stream() { return ExecutionSpace().hip_stream(); }
-auto make_stream(Stream* stream) { return hipStreamCreateWithFlags(stream, hipStreamNonBlocking); }
-auto make_event(GpuEvent* event) { return hipEventCreateWithFlags(event, hipEventDisableTiming); }
-constexpr auto record_event = hipEventRecord;
-auto wait_for_event(Stream stream, GpuEvent event) { return hipStreamWaitEvent(stream, event, 0); }
-constexpr auto free_stream = hipStreamDestroy;
-constexpr auto free_event = hipEventDestroy;
+  return space.hip_stream();
 #else
-using Stream = cudaStream_t;
-using GpuEvent = cudaEvent_t;
-constexpr auto gpu_success = cudaSuccess;
-constexpr auto error_text = cudaGetErrorString;
-Stream kernel_stream() { return ExecutionSpace().cuda_stream(); }
-auto make_stream(Stream* stream) {
-  return cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking);
-}
-auto make_event(GpuEvent* event) { return cudaEventCreateWithFlags(event, cudaEventDisableTiming); }
-auto record_event(GpuEvent event, Stream stream) { return cudaEventRecord(event, stream); }
-auto wait_for_event(Stream stream, GpuEvent event) { return cudaStreamWaitEvent(stream, event, 0); }
-constexpr auto free_stream = cudaStreamDestroy;
-auto free_event(GpuEvent event) { return cudaEventDestroy(event); }
+  return space.cuda_stream();
 #endif
-
-template <class Code>
-void check_gpu(Code code, const char* call) {
-  if (code != gpu_success) throw InternalError(fmt::format("{}: {}", call, error_text(code)));
 }
+
 void check_nccl(ncclResult_t code, const char* call) {
   if (code != ncclSuccess)
     throw InternalError(fmt::format("{}: {}", call, ncclGetErrorString(code)));
@@ -107,49 +83,31 @@ ncclComm_t nccl_communicator(const Communicator& comm) {
 class Nccl final : public Exchange {
  public:
   Nccl(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
-      : m_plan(plan), m_buffers(buffers), m_nccl(nccl_communicator(comm)) {
-    check_gpu(make_stream(&m_stream), "making a stream");
-    check_gpu(make_event(&m_packed), "making an event");
-    check_gpu(make_event(&m_arrived), "making an event");
-  }
-  ~Nccl() override {
-    static_cast<void>(free_event(m_arrived));
-    static_cast<void>(free_event(m_packed));
-    static_cast<void>(free_stream(m_stream));
-  }
-  Nccl(const Nccl&) = delete;
-  Nccl& operator=(const Nccl&) = delete;
+      : m_plan(plan), m_buffers(buffers), m_nccl(nccl_communicator(comm)) {}
 
   void start() override {
     if (m_plan.neighbours.empty()) return;
-    check_gpu(record_event(m_packed, kernel_stream()), "recording an event");
-    check_gpu(wait_for_event(m_stream, m_packed), "ordering a stream");
+    const auto stream = stream_of(m_buffers.stream);
     check_nccl(ncclGroupStart(), "ncclGroupStart");
     for (const Neighbour& n : m_plan.neighbours) {
       const std::size_t begin = n.offset * m_buffers.item_bytes,
                         bytes = n.count * m_buffers.item_bytes;
       check_nccl(ncclRecv(static_cast<std::byte*>(m_buffers.receive) + begin, bytes, ncclInt8,
-                          n.rank, m_nccl, m_stream),
+                          n.rank, m_nccl, stream),
                  "ncclRecv");
       check_nccl(ncclSend(static_cast<const std::byte*>(m_buffers.send) + begin, bytes, ncclInt8,
-                          n.rank, m_nccl, m_stream),
+                          n.rank, m_nccl, stream),
                  "ncclSend");
     }
     check_nccl(ncclGroupEnd(), "ncclGroupEnd");
-    check_gpu(record_event(m_arrived, m_stream), "recording an event");
   }
 
-  void finish() override {
-    if (m_plan.neighbours.empty()) return;
-    check_gpu(wait_for_event(kernel_stream(), m_arrived), "ordering a stream");
-  }
+  void finish() override {}  // in the order of the stream
 
  private:
   const HaloPlan& m_plan;
   MessageBuffers m_buffers;
   ncclComm_t m_nccl;
-  Stream m_stream = nullptr;
-  GpuEvent m_packed = nullptr, m_arrived = nullptr;
 };
 
 }  // namespace

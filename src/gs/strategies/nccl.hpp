@@ -6,8 +6,8 @@
 
 namespace nekbone_k {
 
-/// ncclSend and ncclRecv with each neighbour in one group, on a stream of its own beside that of
-/// the kernels: events order the two, and the host waits for nothing.
+/// ncclSend and ncclRecv with each neighbour in one group, on the stream of the kernels that pack
+/// and unpack: the host waits for nothing.
 ///
 /// One NCCL communicator is made for each group of ranks that asks and kept to the end, as making
 /// one takes most of a second. Made collectively; throws UnavailableError where the build has no

@@ -30,7 +30,7 @@ class NeighbourCollective final : public Exchange {
 
   void start() override {
     if (!m_counts.empty())
-      ExecutionSpace().fence(
+      m_buffers.stream.fence(
           "nekbone_k: send packed and receive drained, before MPI has the buffers");
     check_mpi(MPI_Ineighbor_alltoallv(m_buffers.send, m_counts.data(), m_offsets.data(),
                                       m_item.get(), m_buffers.receive, m_counts.data(),

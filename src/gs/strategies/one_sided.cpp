@@ -47,7 +47,7 @@ class OneSided final : public Exchange {
 
   void start() override {
     if (m_plan.neighbours.empty()) return;
-    ExecutionSpace().fence(
+    m_buffers.stream.fence(
         "nekbone_k: send packed and receive drained, before MPI has the buffers");
     check_mpi(MPI_Win_post(m_neighbours, 0, m_window), "MPI_Win_post");
     check_mpi(MPI_Win_start(m_neighbours, 0, m_window), "MPI_Win_start");

@@ -16,7 +16,7 @@ class Pairwise final : public Exchange {
   void start() override {
     m_requests.clear();
     if (m_plan.neighbours.empty()) return;
-    ExecutionSpace().fence(
+    m_buffers.stream.fence(
         "nekbone_k: send packed and receive drained, before MPI has the buffers");
     // Receives first: a message that finds its receive posted is not copied through MPI's own
     // buffers.

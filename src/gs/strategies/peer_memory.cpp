@@ -116,8 +116,8 @@ class PeerExchange final : public Exchange {
     m_dofs = to_device("nekbone_k: message DOFs", plan.message_dofs);
     if (m_far.neighbours.empty()) return;
     for (const std::uint64_t parity : {0, 1})
-      m_far_exchange[parity] =
-          make_pairwise(comm, m_far, {buffers.send, landing(parity), buffers.item_bytes});
+      m_far_exchange[parity] = make_pairwise(
+          comm, m_far, {buffers.send, landing(parity), buffers.item_bytes, buffers.stream});
   }
 
   void start() override {
@@ -176,7 +176,7 @@ class PeerExchange final : public Exchange {
     return m_memory->here() + m_near.size() * sizeof(Flag) + call % 2 * m_landing_bytes;
   }
 
-  static Policy policy(int teams) { return Policy(teams, team_size); }
+  Policy policy(int teams) const { return Policy(m_buffers.stream, teams, team_size); }
 
   void begin_call() {
     if (m_late() != 0)
@@ -239,7 +239,7 @@ class PeerExchange final : public Exchange {
   /// Where kernels would hold up the processes they wait for: with the processor given to others.
   void wait_on_host() {
     constexpr double patience = 60;  // seconds
-    Kokkos::fence("nekbone_k: messages written");
+    m_buffers.stream.fence("nekbone_k: messages written");
     const double begin = wall_seconds();
     for (std::size_t p = 0; p < m_near.size(); ++p)
       for (int looks = 0; !is_raised(reinterpret_cast<const Flag*>(m_memory->here()) + p, m_call);

@@ -11,7 +11,7 @@ namespace {
 class Persistent final : public Exchange {
  public:
   Persistent(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
-      : m_item(buffers.item_bytes) {
+      : m_stream(buffers.stream), m_item(buffers.item_bytes) {
     const auto slot = [&](void* buffer, const Neighbour& n) {
       return static_cast<std::byte*>(buffer) + n.offset * buffers.item_bytes;
     };
@@ -33,8 +33,7 @@ class Persistent final : public Exchange {
 
   void start() override {
     if (m_requests.empty()) return;
-    ExecutionSpace().fence(
-        "nekbone_k: send packed and receive drained, before MPI has the buffers");
+    m_stream.fence("nekbone_k: send packed and receive drained, before MPI has the buffers");
     check_mpi(MPI_Startall(static_cast<int>(m_requests.size()), m_requests.data()), "MPI_Startall");
   }
 
@@ -47,6 +46,7 @@ class Persistent final : public Exchange {
  private:
   static constexpr int tag = 18;
 
+  ExecutionSpace m_stream;
   MpiItem m_item;
   std::vector<MPI_Request> m_requests;  // receives, then sends
 };
