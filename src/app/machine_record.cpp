@@ -35,7 +35,11 @@ std::string first_text(const Communicator& comm, const std::string& text) {
 void add_warnings(const Communicator& comm, const NodeLayout& layout, MachineRecord& machine) {
   const int threads = is_host_device ? machine.concurrency : 1;
   const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  std::string crowded, bound, shared;
+  std::string crowded, bound, shared, pretended;
+  if (const int ranks = pretended_ranks_per_node(); ranks > 0)
+    pretended = fmt::format(
+        "NEKBONE_K_RANKS_PER_NODE is {}: each {} ranks of a node exchange as if they were a node",
+        ranks, ranks);
   if (std::int64_t{layout.node_ranks} * threads > cores)
     crowded = fmt::format(
         "{} runs {} threads on {} cores; set OMP_NUM_THREADS or use fewer ranks, or timings mean "
@@ -51,8 +55,8 @@ void add_warnings(const Communicator& comm, const NodeLayout& layout, MachineRec
         "{} ranks share {}; run one rank a GPU, or show each rank its own (CUDA_VISIBLE_DEVICES, "
         "ROCR_VISIBLE_DEVICES), or timings mean little",
         sharing, device_name());
-  for (const std::string& warning :
-       {first_text(comm, crowded), first_text(comm, bound), first_text(comm, shared)})
+  for (const std::string& warning : {first_text(comm, crowded), first_text(comm, bound),
+                                     first_text(comm, shared), first_text(comm, pretended)})
     if (!warning.empty()) machine.warnings.push_back(warning);
 }
 

@@ -134,6 +134,8 @@ SolveRecord solve(const Communicator& comm, const Case& input, const Strategy& s
                           ? iterate(FusedVectorOps(range, inverse_diagonal))
                           : iterate(KokkosKernelsVectorOps(range, inverse_diagonal));
 
+  space.gs().check();
+
   progress.stage("verifying the solution");
   record.iterations = cg.iterations;
   record.converged = cg.converged;

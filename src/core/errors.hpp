@@ -3,6 +3,7 @@
 /// and one exit code on every rank.
 #pragma once
 
+#include <exception>
 #include <stdexcept>
 #include <string>
 
@@ -57,6 +58,16 @@ class UnavailableError : public Error {
 class InternalError : public Error {
  public:
   explicit InternalError(const std::string& what) : Error(ExitCode::internal, what) {}
+};
+
+/// For objects whose end takes all ranks: whether this rank ends its own because of an exception.
+/// The others may then be elsewhere, and it must be given up instead.
+class Unwinding {
+ public:
+  bool now() const { return std::uncaught_exceptions() > m_before; }
+
+ private:
+  int m_before = std::uncaught_exceptions();
 };
 
 /// Throws InternalError with `message` unless `condition` holds. For what only a defect can break.

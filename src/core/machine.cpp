@@ -48,6 +48,7 @@ int pretended_ranks_per_node() {
 }
 
 std::vector<int> nodes_of_ranks(const Communicator& comm) {
+  const auto pretended = static_cast<int>(comm.broadcast(std::int64_t{pretended_ranks_per_node()}));
   MPI_Comm node_comm = MPI_COMM_NULL;
   check_mpi(
       MPI_Comm_split_type(comm.get(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &node_comm),
@@ -55,7 +56,6 @@ std::vector<int> nodes_of_ranks(const Communicator& comm) {
   const int here = comm.rank();
   int node_rank = 0;
   MPI_Comm_rank(node_comm, &node_rank);
-  const int pretended = pretended_ranks_per_node();
   int node_size = 1;
   MPI_Comm_size(node_comm, &node_size);
   std::vector<int> members(node_size);

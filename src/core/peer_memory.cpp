@@ -12,6 +12,7 @@
 #include <map>
 #include <string>
 
+#include "core/device.hpp"
 #include "core/errors.hpp"
 
 namespace nekbone_k {
@@ -32,28 +33,12 @@ std::size_t rounded_up(std::size_t bytes) {
   return std::max<std::size_t>(1, (bytes + granularity - 1) / granularity) * granularity;
 }
 
-#if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
+#if defined(KOKKOS_ENABLE_CUDA)
 
-#ifdef KOKKOS_ENABLE_CUDA
 using IpcHandle = cudaIpcMemHandle_t;
-constexpr auto gpu_malloc = [](void** data, std::size_t bytes) { return cudaMalloc(data, bytes); };
-constexpr auto get_handle = cudaIpcGetMemHandle;
-constexpr auto open_handle = cudaIpcOpenMemHandle;
-constexpr auto open_lazily = cudaIpcMemLazyEnablePeerAccess;
 const char* check(cudaError_t error) {
   return error == cudaSuccess ? nullptr : (cudaGetLastError(), cudaGetErrorString(error));
 }
-#else
-using IpcHandle = hipIpcMemHandle_t;
-constexpr auto gpu_malloc = [](void** data, std::size_t bytes) { return hipMalloc(data, bytes); };
-constexpr auto get_handle = hipIpcGetMemHandle;
-constexpr auto open_handle = hipIpcOpenMemHandle;
-constexpr auto open_lazily = hipIpcMemLazyEnablePeerAccess;
-const char* check(hipError_t error) {
-  return error == hipSuccess ? nullptr
-                             : (static_cast<void>(hipGetLastError()), hipGetErrorString(error));
-}
-#endif
 
 void unless_fine(const char* call, const char* error) {
   if (error != nullptr) throw UnavailableError(fmt::format("{}: {}", call, error));
@@ -63,10 +48,10 @@ void unless_fine(const char* call, const char* error) {
 Block make_block(std::size_t bytes) {
   Block block{nullptr, rounded_up(bytes), {}};
   void* data = nullptr;
-  unless_fine("allocating memory for other processes", check(gpu_malloc(&data, block.bytes)));
+  unless_fine("allocating memory for other processes", check(cudaMalloc(&data, block.bytes)));
   block.data = static_cast<std::byte*>(data);
   IpcHandle handle;
-  unless_fine("sharing device memory", check(get_handle(&handle, data)));
+  unless_fine("sharing device memory", check(cudaIpcGetMemHandle(&handle, data)));
   block.handle.assign(reinterpret_cast<const char*>(&handle), sizeof handle);
   return block;
 }
@@ -76,9 +61,17 @@ std::byte* open_block(const Handle& of_other) {
   std::memcpy(&handle, of_other.data(), sizeof handle);
   void* data = nullptr;
   unless_fine("opening another rank's device memory",
-              check(open_handle(&data, handle, open_lazily)));
+              check(cudaIpcOpenMemHandle(&data, handle, cudaIpcMemLazyEnablePeerAccess)));
   return static_cast<std::byte*>(data);
 }
+
+#elif defined(KOKKOS_ENABLE_HIP)
+
+// Memory of hipMalloc is coherent between GPUs when kernels end, not while they run.
+Block make_block(std::size_t) {
+  throw UnavailableError("kernels that write another GPU's memory have not been tried with HIP");
+}
+std::byte* open_block(const Handle&) { return nullptr; }
 
 #elif defined(__linux__)
 
@@ -159,6 +152,11 @@ void on_all(const Communicator& comm, const Action& action) {
 
 PeerMemory::PeerMemory(const Communicator& comm, std::size_t bytes, std::span<const int> peers,
                        std::size_t n_flags) {
+  if (comm.max(std::int64_t{ranks_on_device(comm)}) > 1)
+    throw UnavailableError(
+        "a kernel that waits for another rank's must not keep it from running, and here ranks "
+        "share "
+        "a GPU");
   Block block;
   on_all(comm, [&] {
     block = take_block(std::max(bytes, n_flags * sizeof(Flag)));

@@ -48,6 +48,7 @@ struct Arrival {
 /// Every rank calls start() and finish() in turn, also one without neighbours. start() waits for
 /// the kernels launched on the buffers' stream as far as it must, and after finish() a kernel
 /// launched there sees what was received.
+/// Destroyed by all ranks in turn, as some strategies free what they share with others.
 class Exchange {
  public:
   virtual ~Exchange() = default;
@@ -58,16 +59,20 @@ class Exchange {
   /// Waits until all messages are in `receive` and `send` may be changed.
   virtual void finish() = 0;
 
-  /// For strategies whose kernels pack `field` on the way: does so, instead of a kernel that fills
-  /// `send`, and start(). Returns false, and does nothing, where there is no such way. `field`
-  /// stays as it is until after finish().
-  virtual bool pack_and_start(const OutgoingField&) { return false; }
+  /// For strategies whose kernels pack `field` on the way: launches them, instead of a kernel that
+  /// fills `send`, before start(). Returns false, and does nothing, where there is no such way.
+  /// Waits for nothing. `field` stays as it is until after finish().
+  virtual bool pack(const OutgoingField&) { return false; }
   /// finish(), for an unpack kernel launched next that can read elsewhere than in `receive`, and
   /// wait for flags itself.
   virtual Arrival arrive(const void* receive) {
     finish();
     return {receive};
   }
+
+  /// Throws InternalError if a message that kernels waited for did not come. To be called where the
+  /// host has waited for the device.
+  virtual void check() const {}
 
   /// Copies `receive` in device memory to every further buffer that messages pass through, so that
   /// verification finds what was not delivered. Nothing to do where there is none. Collective,

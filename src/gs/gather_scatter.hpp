@@ -41,7 +41,8 @@ class GatherScatter {
   const Assembly& assembly() const { return m_assembly; }
   LocalIndex n_rows() const { return m_assembly.n_rows(); }
 
-  /// Exchanges by `strategy` from now on. Every rank must choose the same; not collective.
+  /// Exchanges by `strategy` from now on. Every rank must choose the same. Collective, as is the
+  /// end of the object, once something was exchanged.
   void select(const Strategy& strategy);
   const Strategy& strategy() const { return m_strategy; }
 
@@ -76,6 +77,12 @@ class GatherScatter {
     resources<T>(static_cast<int>(field.extent(1))).exchange.post();
     record(log, "exchange posted");
   }
+  /// Throws InternalError if a message of a field of doubles did not come; see Exchange::check().
+  void check() const {
+    for (const auto& [components, made] : std::get<ByComponents<double>>(m_resources))
+      made->exchange.check();
+  }
+
   template <class T>
   void finish(const DeviceField<T>& field, Reduction op, EventLog* log = nullptr) {
     resources<T>(static_cast<int>(field.extent(1))).exchange.finish(field, op, log);

@@ -117,9 +117,9 @@ class HaloExchange {
   /// unpack() does.
   void pack(const DeviceField<T>& field) {
     order(ExecutionSpace(), m_stream);
-    m_posted = m_exchange->pack_and_start(
+    const bool packed = m_exchange->pack(
         {field.data(), field.stride(1), sizeof(T), static_cast<int>(field.extent(1))});
-    if (m_posted) return;
+    if (packed) return;
     const auto send = m_send;
     const auto dofs = m_plan->message_dofs;
     const int components = m_components;
@@ -130,9 +130,7 @@ class HaloExchange {
             send(std::size_t(slot) * components + c) = field(dofs(slot), c);
         });
   }
-  void post() {
-    if (!m_posted) m_exchange->start();
-  }
+  void post() { m_exchange->start(); }
   void wait() { m_arrival = m_exchange->arrive(m_receive.data()); }
   void unpack(const DeviceField<T>& field, Reduction op) {
     const LocalIndex n_shared = m_plan->host.n_shared();
@@ -147,6 +145,9 @@ class HaloExchange {
     });
     order(m_stream, ExecutionSpace());
   }
+
+  /// See Exchange::check().
+  void check() const { m_exchange->check(); }
 
   /// Fills every buffer that messages arrive in with `value`. Collective, between two exchanges.
   void poison(T value) {
@@ -163,7 +164,6 @@ class HaloExchange {
   DeviceMessageMemory m_send_memory, m_receive_memory;
   DeviceVector<T> m_send, m_receive;
   std::unique_ptr<Exchange> m_exchange;
-  bool m_posted = false;  // by pack()
   Arrival m_arrival;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "core/errors.hpp"
 
@@ -30,8 +31,11 @@ void IndexListsBuilder::add(const LocalIndex* entries, LocalIndex n) {
   for (LocalIndex i = 0; i < n; ++i) m_pattern.push_back(entries[i] - entries[0]);
 
   LocalIndex& last = m_last[hash(m_pattern)];
-  // Patterns that begin alike are equally long, so this reads no further than the last one's end.
-  if (last < 0 || !std::equal(m_pattern.begin(), m_pattern.end(), m_patterns.begin() + last)) {
+  // Of the same length first: a shorter one may be the last.
+  if (last < 0 || m_patterns[last] != n ||
+      !std::equal(m_pattern.begin(), m_pattern.end(), m_patterns.begin() + last)) {
+    require(m_patterns.size() < std::numeric_limits<LocalIndex>::max() - m_pattern.size(),
+            "index lists with more than 2^31 entries; use more ranks");
     last = static_cast<LocalIndex>(m_patterns.size());
     m_patterns.insert(m_patterns.end(), m_pattern.begin(), m_pattern.end());
   }

@@ -4,6 +4,7 @@
 
 #include "core/errors.hpp"
 #include "core/types.hpp"
+#include "gs/message_memory.hpp"
 #include "gs/strategies/all_to_all.hpp"
 #include "gs/strategies/crystal_router.hpp"
 #include "gs/strategies/host_staged.hpp"
@@ -37,12 +38,14 @@ std::vector<Strategy> make_table() {
       {"device-crystal", device, "crystal router on device buffers", make_crystal_router},
       {"host-crystal", host, "crystal router on host copies",
        host_staged<make_host_crystal_router>},
-      {"nccl", device, "ncclSend/ncclRecv on device buffers, in stream order", make_nccl},
-      {"peer-memory", shared,
-       "kernels write into neighbours' memory; device-pairwise to other nodes", make_peer_memory},
+      {"nccl", device, "ncclSend/ncclRecv on device buffers", make_nccl},
+      {"peer-memory", shared, "kernels write into the neighbours' memory", make_peer_memory},
   };
-  for (Strategy& strategy : table)
+  for (Strategy& strategy : table) {
     if (strategy.memory != device) strategy.buffers = 4;
+    // The router's items pass through two more, and some of them are others'.
+    if (strategy.name.ends_with("crystal")) strategy.buffers += 4;
+  }
   for (std::size_t i = 0, plain = table.size(); i < plain; ++i) {
     // After the first of a router's steps nothing moves until the next is begun.
     if (table[i].name.ends_with("crystal")) continue;
@@ -69,9 +72,14 @@ const Strategy* find_strategy(const std::string& name) {
 }
 
 std::string why_unavailable(const Communicator& comm, const Strategy& strategy) {
-  const HaloPlan nothing;
+  // A ring, as what is made for nothing lacks nothing.
+  std::vector<GlobalId> ids{comm.rank()};
+  if (comm.size() > 1) ids.push_back((comm.rank() + 1) % comm.size());
+  const HaloPlan ring = make_halo_plan(comm, ids);
+  const std::size_t bytes = ring.n_slots() * sizeof(double);
+  const DeviceMessageMemory send(bytes), receive(bytes);
   try {
-    strategy.make(comm, nothing, {nullptr, nullptr, sizeof(double)});
+    strategy.make(comm, ring, {send.data(), receive.data(), sizeof(double)});
   } catch (const UnavailableError& error) {
     return error.what();
   }

@@ -24,7 +24,8 @@ struct Strategy {
 
 /// All strategies, from the simplest to the least simple: among strategies that tie, the tuner
 /// takes the one that comes first here. Plain before overlapped; direct before staged, as staging
-/// adds two copies and two buffers; point-to-point before collective; MPI before anything else.
+/// adds two copies and two buffers; point-to-point before collective, that before one-sided and the
+/// router; MPI before anything else.
 std::span<const Strategy> all_strategies();
 
 /// The strategy of that name, or nullptr.

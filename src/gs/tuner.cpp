@@ -63,8 +63,14 @@ class Tuner {
     Members plain, overlapped;
     for (CandidateResult& result : m_result.candidates) {
       if (!result.verified) continue;
-      candidates.push_back(std::make_unique<Candidate>(
-          result, HaloExchange<double>(m_comm, m_gs.device_plan(), result.strategy)));
+      try {
+        candidates.push_back(std::make_unique<Candidate>(
+            result, HaloExchange<double>(m_comm, m_gs.device_plan(), result.strategy)));
+      } catch (const UnavailableError& error) {  // as all candidates hold their buffers now
+        result.available = result.verified = false;
+        result.failure = error.what();
+        continue;
+      }
       (result.strategy.overlapped ? overlapped : plain).push_back(candidates.back().get());
     }
     if (candidates.empty()) return;
@@ -73,6 +79,7 @@ class Tuner {
       winner = plain.empty() ? nullptr : win_alone(plain);
       if (!overlapped.empty()) winner = win_with_work(overlapped, winner);
       m_result.breakdown = break_down(*winner);
+      for (const auto& candidate : candidates) candidate->exchange.check();
     }
     winner->result.selected = true;
     m_result.selected = static_cast<int>(&winner->result - m_result.candidates.data());
@@ -206,15 +213,16 @@ class Tuner {
 
   /// Exchanges a sample needs to last long enough, the same on every rank.
   int repeats_for(const Members& plain) {
-    double shortest = 1e300, longest = 0;
+    double shortest = 1e300, round = 0;
     for (Candidate* c : plain) {
       const double time = time_once(c->exchange);
       shortest = std::min(shortest, time);
-      longest = std::max(longest, time);
+      round += time;
     }
     const double wanted = shortest_sample / std::max(shortest, 1e-9);
-    // A slow candidate beside a fast one must not use the budget up.
-    const double affordable = m_options.budget_seconds / (4 * m_options.minimum_rounds) / longest;
+    // Slow candidates beside a fast one must not use the budget up.
+    const double affordable =
+        m_options.budget_seconds / 2 / (m_options.minimum_rounds + warm_ups) / round;
     return std::clamp(static_cast<int>(std::min(wanted, affordable)), 1, 1000);
   }
 

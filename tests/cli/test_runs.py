@@ -12,8 +12,9 @@ import threading
 import harness
 from harness import small
 
-STRATEGIES = [f"{memory}-{pattern}{overlap}" for overlap in ("", "+overlap")
-              for pattern in ("pairwise", "alltoall") for memory in ("device", "host")]
+EXCHANGES = [f"{memory}-{pattern}" for memory in ("device", "host") for pattern in (
+    "pairwise", "persistent", "neighbour", "alltoall", "put", "crystal")] + ["nccl", "peer-memory"]
+STRATEGIES = EXCHANGES + [f"{name}+overlap" for name in EXCHANGES if not name.endswith("crystal")]
 # Orders that no build compiles unless asked to.
 RUN_TIME_ORDER = 17
 
@@ -85,7 +86,12 @@ class RunTest(harness.CliTest):
         candidates = tuning["candidates"]
         self.assertEqual([c["strategy"] for c in candidates],
                          report["input"]["gather_scatter"]["strategies"])
-        self.assertTrue(all(c["verified"] for c in candidates), candidates)
+        self.assertTrue(all(c["verified"] == c["available"] for c in candidates), candidates)
+        for c in candidates:
+            if not c["available"]:
+                self.assertRegex(c["strategy"], "nccl|put")
+                self.assertRegex(c["failure"], "NCCL|MPI_Win_create")
+        candidates = [c for c in candidates if c["available"]]
         self.assertEqual([c["strategy"] for c in candidates if c["selected"]],
                          [tuning["selected"]])
         least = report["input"]["gather_scatter"]["tuning"]["minimum_rounds"]
@@ -274,14 +280,17 @@ class Strategies(RunTest):
     """Strategies one at a time and together."""
 
     def test_all_give_the_same_bits(self):
-        self.assertEqual(len(STRATEGIES), 8)
+        [whole] = self.reports((3, {"orders": "[5]"}))
+        [order] = whole["orders"]
+        strategies = [c["strategy"] for c in order["tuning"]["candidates"] if c["available"]]
+        self.assertGreaterEqual(len(strategies), len(STRATEGIES) - 6)
         reports = self.reports(*((3, {"gather_scatter__strategies": f"[{strategy}]",
-                                      "orders": "[5]"}) for strategy in STRATEGIES))
-        for strategy, report in zip(STRATEGIES, reports):
+                                      "orders": "[5]"}) for strategy in strategies))
+        for strategy, report in zip(strategies, reports):
             with self.subTest(strategy):
                 self.assertEqual(report["solve"]["strategy"], strategy)
                 self.assertEqual(report["solve"]["history"], reports[0]["solve"]["history"],
-                                 f"rounds otherwise than {STRATEGIES[0]}")
+                                 f"rounds otherwise than {strategies[0]}")
 
 
 class CommandLine(RunTest):
@@ -340,7 +349,7 @@ class CommandLine(RunTest):
 
         run = self.run_program(2, "smoke.yaml", "--dry-run", *small())
         self.assertRegex(run.out, r"DOFs, 9 to 18 elements a rank\n"
-                         r"  8 strategies, 4 of them overlapped with Ax; [0-9.]+ MiB a node\n",
+                         r"  26 strategies, 12 of them overlapped with Ax; [0-9.]+ MiB a node\n",
                          str(run))
 
     def test_report_option_wins_and_is_again_an_input(self):

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -560,6 +561,27 @@ TEST_F(GatherScatterTest, TakesANumberingMadeByTheCaller) {
   EXPECT_EQ(gs.n_rows(), 4);
   for (const Reduction op : all_reductions)
     EXPECT_EQ(try_gs_op<double>(gs, ids_of_rank, Data::real, op, 2), "");
+}
+
+TEST_F(GatherScatterTest, ByPeerMemoryAlsoBetweenNodes) {
+  const Strategy& near = *find_strategy("peer-memory");
+  if (const std::string why = why_unavailable(m_comm, near); !why.empty()) GTEST_SKIP() << why;
+  for (const char* const ranks_per_node : {"1", "2", "3"}) {
+    setenv("NEKBONE_K_RANKS_PER_NODE", ranks_per_node, 1);
+    for (const Graph& graph : graphs) {
+      const std::vector<Ids> ids = ids_of_all_ranks(graph, m_comm.size());
+      GatherScatter gs(m_comm, ids[m_rank]);
+      for (const char* const name : {"peer-memory", "peer-memory+overlap"}) {
+        gs.select(*find_strategy(name));
+        for (int call = 0; call < 4; ++call) {
+          EXPECT_EQ(try_gs_op<double>(gs, ids, Data::exact, Reduction::add, 1), "") << graph.name;
+          EXPECT_EQ(try_gs_op<double>(gs, ids, Data::exact, Reduction::max, 3), "") << graph.name;
+          EXPECT_EQ(try_gs_op<float>(gs, ids, Data::exact, Reduction::add, 3), "") << graph.name;
+        }
+      }
+    }
+  }
+  unsetenv("NEKBONE_K_RANKS_PER_NODE");
 }
 
 TEST_F(GatherScatterTest, OfOneRankNeedsNoOther) {

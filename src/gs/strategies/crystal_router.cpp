@@ -107,7 +107,24 @@ class CrystalRouter final : public Exchange {
     if constexpr (!std::is_same_v<Space, ExecutionSpace>) space().fence("nekbone_k: items picked");
   }
 
+  void poison() override {
+    // As often as it fits: a rank may pass on more, or less, than it receives.
+    const std::size_t received = m_n_slots * m_buffers.item_bytes;
+    if (received == 0) return;
+    const auto spread = [&](const MessageMemory<Memory>& memory, LocalIndex items) {
+      const std::size_t bytes = items * m_buffers.item_bytes;
+      for (std::size_t at = 0; at < bytes; at += received) {
+        const std::size_t n = std::min(received, bytes - at);
+        Kokkos::deep_copy(Bytes(static_cast<std::byte*>(memory.data()) + at, n),
+                          Bytes(static_cast<std::byte*>(m_buffers.receive), n));
+      }
+    };
+    spread(*m_picked_memory, m_most_picked);
+    spread(*m_store_memory, m_store_size - m_n_slots);
+  }
+
  private:
+  using Bytes = Kokkos::View<std::byte*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   static constexpr int tag = 19;
 
   Space space() const {

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "core/errors.hpp"
 #include "core/types.hpp"
 #include "gs/strategies/mpi_item.hpp"
 
@@ -24,7 +25,9 @@ class NeighbourCollective final : public Exchange {
                                        ranks.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &m_graph),
         "MPI_Dist_graph_create_adjacent");
   }
-  ~NeighbourCollective() override { MPI_Comm_free(&m_graph); }
+  ~NeighbourCollective() override {
+    if (!m_unwinding.now()) MPI_Comm_free(&m_graph);
+  }
   NeighbourCollective(const NeighbourCollective&) = delete;
   NeighbourCollective& operator=(const NeighbourCollective&) = delete;
 
@@ -46,6 +49,7 @@ class NeighbourCollective final : public Exchange {
   std::vector<int> m_counts, m_offsets;
   MPI_Comm m_graph = MPI_COMM_NULL;
   MPI_Request m_request = MPI_REQUEST_NULL;
+  Unwinding m_unwinding;
 };
 
 }  // namespace

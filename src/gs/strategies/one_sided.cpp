@@ -39,7 +39,7 @@ class OneSided final : public Exchange {
     check_mpi(MPI_Win_set_errhandler(m_window, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
   }
   ~OneSided() override {
-    if (m_window != MPI_WIN_NULL) MPI_Win_free(&m_window);
+    if (m_window != MPI_WIN_NULL && !m_unwinding.now()) MPI_Win_free(&m_window);
     MPI_Group_free(&m_neighbours);
   }
   OneSided(const OneSided&) = delete;
@@ -73,6 +73,7 @@ class OneSided final : public Exchange {
   std::vector<MPI_Aint> m_targets;
   MPI_Group m_neighbours = MPI_GROUP_NULL;
   MPI_Win m_window = MPI_WIN_NULL;
+  Unwinding m_unwinding;
 };
 
 }  // namespace

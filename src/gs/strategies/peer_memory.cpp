@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "core/errors.hpp"
@@ -63,8 +64,10 @@ struct Push {
     if (peer.sent == nullptr) return;
     team.team_barrier();
     Kokkos::single(Kokkos::PerTeam(team), [&]() {
-      desul::atomic_thread_fence(desul::MemoryOrderRelease(), desul::MemoryScopeNode());
+      // What this team wrote comes before its count, and what others wrote before the flag.
+      desul::atomic_thread_fence(desul::MemoryOrderAcqRel(), desul::MemoryScopeNode());
       if (Kokkos::atomic_fetch_add(&written(piece.neighbour), 1) + 1 < peer.n_pieces) return;
+      desul::atomic_thread_fence(desul::MemoryOrderAcqRel(), desul::MemoryScopeNode());
       written(piece.neighbour) = 0;
       raise(peer.sent, call);
     });
@@ -120,26 +123,36 @@ class PeerExchange final : public Exchange {
           comm, m_far, {buffers.send, landing(parity), buffers.item_bytes, buffers.stream});
   }
 
-  void start() override {
-    begin_call();
-    with_word(m_buffers.item_bytes, [&](auto word) {
-      using Word = decltype(word);
-      const auto words = static_cast<int>(m_buffers.item_bytes / sizeof(Word));
-      push<Word>(m_n_near_pieces, static_cast<const Word*>(m_buffers.send), nullptr, words, 1,
-                 words);
-    });
-    if (const auto& far = far_exchange()) far->start();
-  }
-
-  bool pack_and_start(const OutgoingField& field) override {
+  bool pack(const OutgoingField& field) override {
     begin_call();
     with_word(field.value_bytes, [&](auto word) {
       using Word = decltype(word);
       push<Word>(static_cast<int>(m_pieces.extent(0)), static_cast<const Word*>(field.data),
                  m_dofs.data(), 1, field.component_stride, field.components);
     });
-    if (const auto& far = far_exchange()) far->start();
+    m_packed = true;
     return true;
+  }
+
+  void start() override {
+    if (!std::exchange(m_packed, false)) {
+      begin_call();
+      with_word(m_buffers.item_bytes, [&](auto word) {
+        using Word = decltype(word);
+        const auto words = static_cast<int>(m_buffers.item_bytes / sizeof(Word));
+        push<Word>(m_n_near_pieces, static_cast<const Word*>(m_buffers.send), nullptr, words, 1,
+                   words);
+      });
+    }
+    if (const auto& far = far_exchange()) far->start();
+  }
+
+  void check() const override {
+    if (m_late() != 0)
+      throw InternalError(fmt::format(
+          "a message that a neighbour of rank {} should have written into its memory did not come "
+          "within about a minute",
+          m_comm.rank()));
   }
 
   Arrival arrive(const void*) override {
@@ -179,11 +192,7 @@ class PeerExchange final : public Exchange {
   Policy policy(int teams) const { return Policy(m_buffers.stream, teams, team_size); }
 
   void begin_call() {
-    if (m_late() != 0)
-      throw InternalError(fmt::format(
-          "a message that a neighbour of rank {} should have written into its memory did not come "
-          "within about a minute",
-          m_comm.rank()));
+    check();
     ++m_call;
   }
 
@@ -269,6 +278,7 @@ class PeerExchange final : public Exchange {
   // In host memory that the device writes to.
   Kokkos::View<int, Kokkos::SharedHostPinnedSpace> m_late;
   std::uint64_t m_call = 0;
+  bool m_packed = false;  // by pack(), of this call
 };
 
 }  // namespace
