@@ -29,7 +29,7 @@ struct Block {
 
 constexpr std::size_t granularity = std::size_t{2} << 20;
 
-std::size_t rounded_up(std::size_t bytes) {
+[[maybe_unused]] std::size_t rounded_up(std::size_t bytes) {
   return std::max<std::size_t>(1, (bytes + granularity - 1) / granularity) * granularity;
 }
 
