@@ -131,6 +131,7 @@ std::string would_tune_text(const Communicator& comm, const Case& input, int ord
 bool run(const Communicator& comm, const Case& input) {
   const double begin = wall_seconds();
   Progress progress(comm.is_root());
+  pretended_ranks_per_node();  // throws, before anything is begun, if it cannot be used
   const NodeLayout layout = find_node_layout(comm);
   Case tuned = input;
   tuned.orders = orders_to_tune(input);
@@ -163,6 +164,7 @@ bool run(const Communicator& comm, const Case& input) {
 }
 
 void dry_run(const Communicator& comm, const Case& input) {
+  pretended_ranks_per_node();  // throws, before anything is begun, if it cannot be used
   const NodeLayout layout = find_node_layout(comm);
   Case tuned = input;
   tuned.orders = orders_to_tune(input);

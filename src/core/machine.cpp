@@ -21,15 +21,33 @@
 
 namespace nekbone_k {
 
-NodeLayout find_node_layout(const Communicator& comm) {
+namespace {
+/// The ranks on this rank's node, itself among them, in rank order. Collective.
+std::vector<int> ranks_of_node(const Communicator& comm) {
   MPI_Comm node_comm = MPI_COMM_NULL;
   check_mpi(
       MPI_Comm_split_type(comm.get(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &node_comm),
       "MPI_Comm_split_type");
-  NodeLayout layout;
-  MPI_Comm_size(node_comm, &layout.node_ranks);
-  MPI_Comm_rank(node_comm, &layout.node_rank);
+  int size = 1;
+  MPI_Comm_size(node_comm, &size);
+  std::vector<int> ranks(size);
+  const int here = comm.rank();
+  const int code = MPI_Allgather(&here, 1, MPI_INT, ranks.data(), 1, MPI_INT, node_comm);
   MPI_Comm_free(&node_comm);
+  check_mpi(code, "MPI_Allgather");
+  return ranks;
+}
+
+int place_among(const std::vector<int>& ranks, int rank) {
+  return static_cast<int>(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin());
+}
+}  // namespace
+
+NodeLayout find_node_layout(const Communicator& comm) {
+  const std::vector<int> ranks = ranks_of_node(comm);
+  NodeLayout layout;
+  layout.node_ranks = static_cast<int>(ranks.size());
+  layout.node_rank = place_among(ranks, comm.rank());
   layout.nodes = static_cast<int>(comm.sum(std::int64_t{layout.node_rank == 0 ? 1 : 0}));
   return layout;
 }
@@ -49,20 +67,9 @@ int pretended_ranks_per_node() {
 
 std::vector<int> nodes_of_ranks(const Communicator& comm) {
   const auto pretended = static_cast<int>(comm.broadcast(std::int64_t{pretended_ranks_per_node()}));
-  MPI_Comm node_comm = MPI_COMM_NULL;
-  check_mpi(
-      MPI_Comm_split_type(comm.get(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &node_comm),
-      "MPI_Comm_split_type");
-  const int here = comm.rank();
-  int node_rank = 0;
-  MPI_Comm_rank(node_comm, &node_rank);
-  int node_size = 1;
-  MPI_Comm_size(node_comm, &node_size);
-  std::vector<int> members(node_size);
-  check_mpi(MPI_Allgather(&here, 1, MPI_INT, members.data(), 1, MPI_INT, node_comm),
-            "MPI_Allgather");
-  MPI_Comm_free(&node_comm);
-  const int node = members[pretended > 0 ? node_rank / pretended * pretended : 0];
+  const std::vector<int> ranks = ranks_of_node(comm);
+  const int place = place_among(ranks, comm.rank());
+  const int node = ranks[pretended > 0 ? place / pretended * pretended : 0];
   std::vector<int> nodes(comm.size());
   check_mpi(MPI_Allgather(&node, 1, MPI_INT, nodes.data(), 1, MPI_INT, comm.get()),
             "MPI_Allgather");

@@ -154,9 +154,8 @@ PeerMemory::PeerMemory(const Communicator& comm, std::size_t bytes, std::span<co
                        std::size_t n_flags) {
   if (comm.max(std::int64_t{ranks_on_device(comm)}) > 1)
     throw UnavailableError(
-        "a kernel that waits for another rank's must not keep it from running, and here ranks "
-        "share "
-        "a GPU");
+        "kernels that wait for another rank's must not keep those from running, and here ranks "
+        "share a GPU");
   Block block;
   on_all(comm, [&] {
     block = take_block(std::max(bytes, n_flags * sizeof(Flag)));

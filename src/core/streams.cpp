@@ -11,58 +11,38 @@ namespace nekbone_k {
 #if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
 namespace {
 
+// The two interfaces differ in the prefix of their names.
 #ifdef KOKKOS_ENABLE_CUDA
-using Stream = cudaStream_t;
-using Event = cudaEvent_t;
-void check(cudaError_t code, const char* what) {
-  if (code != cudaSuccess)
-    throw InternalError(fmt::format("{}: {}", what, cudaGetErrorString(code)));
-}
-Stream stream_of(const ExecutionSpace& space) { return space.cuda_stream(); }
-Stream make_stream() {
-  int least = 0, greatest = 0;
-  Stream stream = nullptr;
-  check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "priorities of streams");
-  check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest), "making a stream");
-  return stream;
-}
-Event make_event() {
-  Event event = nullptr;
-  check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "making an event");
-  return event;
-}
-void record(Event event, Stream stream) {
-  check(cudaEventRecord(event, stream), "recording an event");
-}
-void wait_for(Event event, Stream stream) {
-  check(cudaStreamWaitEvent(stream, event, 0), "waiting for an event");
-}
+#define NEKBONE_K_GPU(name) cuda##name
+auto stream_of(const ExecutionSpace& space) { return space.cuda_stream(); }
 #else
-using Stream = hipStream_t;
-using Event = hipEvent_t;
-void check(hipError_t code, const char* what) {
-  if (code != hipSuccess) throw InternalError(fmt::format("{}: {}", what, hipGetErrorString(code)));
+#define NEKBONE_K_GPU(name) hip##name
+auto stream_of(const ExecutionSpace& space) { return space.hip_stream(); }
+#endif
+using Stream = NEKBONE_K_GPU(Stream_t);
+using Event = NEKBONE_K_GPU(Event_t);
+
+void check(NEKBONE_K_GPU(Error_t) code, const char* what) {
+  if (code != NEKBONE_K_GPU(Success))
+    throw InternalError(fmt::format("{}: {}", what, NEKBONE_K_GPU(GetErrorString)(code)));
 }
-Stream stream_of(const ExecutionSpace& space) { return space.hip_stream(); }
+
 Stream make_stream() {
   int least = 0, greatest = 0;
   Stream stream = nullptr;
-  check(hipDeviceGetStreamPriorityRange(&least, &greatest), "priorities of streams");
-  check(hipStreamCreateWithPriority(&stream, hipStreamNonBlocking, greatest), "making a stream");
+  check(NEKBONE_K_GPU(DeviceGetStreamPriorityRange)(&least, &greatest), "priorities of streams");
+  check(
+      NEKBONE_K_GPU(StreamCreateWithPriority)(&stream, NEKBONE_K_GPU(StreamNonBlocking), greatest),
+      "making a stream");
   return stream;
 }
+
 Event make_event() {
   Event event = nullptr;
-  check(hipEventCreateWithFlags(&event, hipEventDisableTiming), "making an event");
+  check(NEKBONE_K_GPU(EventCreateWithFlags)(&event, NEKBONE_K_GPU(EventDisableTiming)),
+        "making an event");
   return event;
 }
-void record(Event event, Stream stream) {
-  check(hipEventRecord(event, stream), "recording an event");
-}
-void wait_for(Event event, Stream stream) {
-  check(hipStreamWaitEvent(stream, event, 0), "waiting for an event");
-}
-#endif
 
 }  // namespace
 
@@ -81,8 +61,8 @@ void order(const ExecutionSpace& earlier, const ExecutionSpace& later) {
   static const Event event = make_event();
   const Stream first = stream_of(earlier), second = stream_of(later);
   if (first == second) return;
-  record(event, first);
-  wait_for(event, second);
+  check(NEKBONE_K_GPU(EventRecord)(event, first), "recording an event");
+  check(NEKBONE_K_GPU(StreamWaitEvent)(second, event, 0), "waiting for an event");
 }
 
 #else

@@ -4,6 +4,7 @@
 import os
 import shlex
 import unittest
+import unittest.mock
 
 import harness
 
@@ -159,6 +160,12 @@ class BadInput(harness.CliTest):
     def test_more_ranks_than_elements(self):
         self.check_cases(3, [("more ranks", changed("mesh.elements=[2,1,1]"),
                               ["mesh.elements", "2 x 1 x 1", "3 ranks", "at most 2"])])
+
+    def test_ranks_per_node(self):
+        for ranks, value in ((0, "nonsense"), (3, "0")):
+            with unittest.mock.patch.dict(os.environ, NEKBONE_K_RANKS_PER_NODE=value):
+                self.check_cases(ranks, [(value, ["smoke.yaml"],
+                                          ["NEKBONE_K_RANKS_PER_NODE", f"'{value}'", "positive"])])
 
     def test_elements_turned_inside_out(self):
         # Whether the order is tuned or solved at, and with a dry run.

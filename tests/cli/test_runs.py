@@ -8,6 +8,7 @@ import pty
 import re
 import statistics
 import threading
+import unittest.mock
 
 import harness
 from harness import small
@@ -291,6 +292,13 @@ class Strategies(RunTest):
                 self.assertEqual(report["solve"]["strategy"], strategy)
                 self.assertEqual(report["solve"]["history"], reports[0]["solve"]["history"],
                                  f"rounds otherwise than {strategies[0]}")
+
+
+    def test_pretended_nodes_are_warned_of(self):
+        with unittest.mock.patch.dict(os.environ, NEKBONE_K_RANKS_PER_NODE="2"):
+            report, _ = self.passing(3)
+        self.assertTrue(any("NEKBONE_K_RANKS_PER_NODE is 2" in warning
+                            for warning in report["machine"]["warnings"]), report["machine"])
 
 
 class CommandLine(RunTest):

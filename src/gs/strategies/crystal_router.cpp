@@ -9,6 +9,7 @@
 #include "core/errors.hpp"
 #include "gs/message_memory.hpp"
 #include "gs/strategies/mpi_item.hpp"
+#include "gs/strategies/slots_there.hpp"
 #include "gs/strategies/words.hpp"
 
 namespace nekbone_k {
@@ -21,7 +22,7 @@ struct Destination {
 
 /// Half of a range of ranks, and what this rank has to do with the other half.
 struct Step {
-  int to;                 ///< rank that gets what is for the other half; -1: none
+  int to;                 ///< rank that gets what is for the other half
   std::vector<int> from;  ///< ranks there that send here: up to two
 };
 
@@ -137,13 +138,11 @@ class CrystalRouter final : public Exchange {
 
   /// Follows all items from rank to rank, by messages that say what would come.
   void find_ways(const HaloPlan& plan) {
-    std::vector<std::vector<std::int64_t>> to_rank(m_comm.size());
-    for (const Neighbour& n : plan.neighbours) to_rank[n.rank] = {n.offset};
-    const auto offsets_there = m_comm.exchange(to_rank);
+    const std::vector<std::int64_t> slots = slots_there(m_comm, plan);
     std::vector<Destination> store;
-    for (const Neighbour& n : plan.neighbours)
-      for (LocalIndex i = 0; i < n.count; ++i)
-        store.push_back({n.rank, offsets_there[n.rank].front() + i});
+    for (std::size_t p = 0; p < slots.size(); ++p)
+      for (LocalIndex i = 0; i < plan.neighbours[p].count; ++i)
+        store.push_back({plan.neighbours[p].rank, slots[p] + i});
 
     std::vector<LocalIndex> picked, held;  // positions in the store
     for (LocalIndex at = 0; at < m_n_slots; ++at) held.push_back(at);

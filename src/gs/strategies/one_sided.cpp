@@ -5,6 +5,7 @@
 #include "core/errors.hpp"
 #include "core/types.hpp"
 #include "gs/strategies/mpi_item.hpp"
+#include "gs/strategies/slots_there.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -13,15 +14,9 @@ class OneSided final : public Exchange {
  public:
   OneSided(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
       : m_plan(plan), m_buffers(buffers), m_item(buffers.item_bytes) {
-    // Where in each neighbour's window the message from here begins, in items.
-    std::vector<std::vector<std::int64_t>> to_rank(comm.size());
+    for (const std::int64_t slot : slots_there(comm, plan)) m_targets.push_back(slot);
     std::vector<int> ranks;
-    for (const Neighbour& n : plan.neighbours) {
-      to_rank[n.rank] = {n.offset};
-      ranks.push_back(n.rank);
-    }
-    const auto from_rank = comm.exchange(to_rank);
-    for (const int rank : ranks) m_targets.push_back(from_rank[rank].front());
+    for (const Neighbour& n : plan.neighbours) ranks.push_back(n.rank);
 
     MPI_Group all = MPI_GROUP_NULL;
     check_mpi(MPI_Comm_group(comm.get(), &all), "MPI_Comm_group");
@@ -70,7 +65,7 @@ class OneSided final : public Exchange {
   const HaloPlan& m_plan;
   MessageBuffers m_buffers;
   MpiItem m_item;
-  std::vector<MPI_Aint> m_targets;
+  std::vector<MPI_Aint> m_targets;  // in items, in the neighbours' windows
   MPI_Group m_neighbours = MPI_GROUP_NULL;
   MPI_Win m_window = MPI_WIN_NULL;
   Unwinding m_unwinding;
