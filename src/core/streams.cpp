@@ -37,16 +37,18 @@ Stream make_stream() {
   return stream;
 }
 
-Event make_event() {
+std::shared_ptr<void> make_event() {
   Event event = nullptr;
   check(NEKBONE_K_GPU(EventCreateWithFlags)(&event, NEKBONE_K_GPU(EventDisableTiming)),
         "making an event");
-  return event;
+  return {event, [](void* made) {
+            static_cast<void>(NEKBONE_K_GPU(EventDestroy)(static_cast<Event>(made)));
+          }};
 }
 
 }  // namespace
 
-// Stream and event live until the process ends; of Kokkos' instance Kokkos must see the end.
+// The stream lives until the process ends; of Kokkos' instance Kokkos must see the end.
 ExecutionSpace side_stream() {
   static std::optional<ExecutionSpace> instance;
   if (!instance) {
@@ -56,18 +58,32 @@ ExecutionSpace side_stream() {
   return *instance;
 }
 
+void StreamEvent::record(const ExecutionSpace& earlier) {
+  if (!m_event) m_event = make_event();
+  check(NEKBONE_K_GPU(EventRecord)(static_cast<Event>(m_event.get()), stream_of(earlier)),
+        "recording an event");
+}
+
+void StreamEvent::wait(const ExecutionSpace& later) const {
+  if (!m_event) return;
+  check(NEKBONE_K_GPU(StreamWaitEvent)(stream_of(later), static_cast<Event>(m_event.get()), 0),
+        "waiting for an event");
+}
+
 void order(const ExecutionSpace& earlier, const ExecutionSpace& later) {
-  // One will do: who waits, waits for what was recorded when it was told to.
-  static const Event event = make_event();
-  const Stream first = stream_of(earlier), second = stream_of(later);
-  if (first == second) return;
-  check(NEKBONE_K_GPU(EventRecord)(event, first), "recording an event");
-  check(NEKBONE_K_GPU(StreamWaitEvent)(second, event, 0), "waiting for an event");
+  if (stream_of(earlier) == stream_of(later)) return;
+  // One will do: who waits, waits for what was recorded when it was told to. It lives until the
+  // process ends.
+  static auto* const event = new StreamEvent;
+  event->record(earlier);
+  event->wait(later);
 }
 
 #else
 
 ExecutionSpace side_stream() { return {}; }
+void StreamEvent::record(const ExecutionSpace&) {}
+void StreamEvent::wait(const ExecutionSpace&) const {}
 void order(const ExecutionSpace&, const ExecutionSpace&) {}
 
 #endif

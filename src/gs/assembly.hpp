@@ -53,12 +53,13 @@ class Assembly {
   }
 
   /// rows(r) = the points of row r combined, for r in [begin, end): Qᵀ for Reduction::add. Shapes:
-  /// points (n_points, components), rows (>= end, components). Returns before the kernel ends.
+  /// points (n_points, components), rows (>= end, components). In the order of the kernels of
+  /// `stream`; returns before the kernel ends.
   template <class T>
   void gather(const DeviceField<T>& points, const DeviceField<T>& rows, Reduction op,
-              LocalIndex begin, LocalIndex end) const {
+              LocalIndex begin, LocalIndex end, const ExecutionSpace& stream = {}) const {
     with_reduction(op, [&](auto reduction) {
-      gather_with<decltype(reduction)::value>(points, rows, begin, end);
+      gather_with<decltype(reduction)::value>(points, rows, begin, end, stream);
     });
   }
 
@@ -81,11 +82,11 @@ class Assembly {
   /// member.
   template <Reduction op, class T>
   void gather_with(const DeviceField<T>& points, const DeviceField<T>& rows, LocalIndex begin,
-                   LocalIndex end) const {
+                   LocalIndex end, const ExecutionSpace& stream) const {
     const auto row_points = m_row_points.reader();
     const int components = static_cast<int>(points.extent(1));
     Kokkos::parallel_for(
-        "nekbone_k: gather", Kokkos::RangePolicy<ExecutionSpace>(begin, end),
+        "nekbone_k: gather", Kokkos::RangePolicy<ExecutionSpace>(stream, begin, end),
         KOKKOS_LAMBDA(const LocalIndex r) {
           const IndexList row = row_points(r);
           for (int c = 0; c < components; ++c) {

@@ -69,9 +69,10 @@ class AssembledSpace {
   }
 
   /// Rows [begin, end) of `vector` = sum of surface_values() over this rank's elements.
-  void gather_rows(const DeviceVector<double>& vector, LocalIndex begin, LocalIndex end) const {
+  void gather_rows(const DeviceVector<double>& vector, LocalIndex begin, LocalIndex end,
+                   const ExecutionSpace& stream = {}) const {
     m_gs->assembly().gather(as_field(m_surface_values), as_field(vector), Reduction::add, begin,
-                            end);
+                            end, stream);
   }
 
   /// vector = Qᵀ f, summed over ranks, where f(position, i, j, k) is the value at node (i, j, k) of

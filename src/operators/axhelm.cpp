@@ -27,11 +27,11 @@ class RunTimeAxhelm {
   explicit RunTimeAxhelm(const AxhelmArguments& arguments)
       : m_elements{arguments, {arguments.layout.nq}} {}
 
-  void run() const {
+  void run(const ExecutionSpace& stream) const {
     const AxhelmArguments& args = m_elements.args;
     const LocalIndex blocks = args.last_block - args.first_block;
     if (blocks <= 0) return;
-    Policy policy(blocks, Kokkos::AUTO);
+    Policy policy(stream, blocks, Kokkos::AUTO);
     // Room to align it, which Kokkos does not add.
     policy.set_scratch_size(scratch_level(), Kokkos::PerTeam(scratch_bytes() + alignof(Lanes)));
     Kokkos::parallel_for("nekbone_k: axhelm (run-time order)", policy, *this);
@@ -132,9 +132,10 @@ bool contains(int order, std::integer_sequence<int, orders...>) {
 
 /// Runs the kernel of the order, if it was compiled.
 template <Geometry geometry, int... orders>
-bool run_compiled(const AxhelmArguments& arguments, std::integer_sequence<int, orders...>) {
+bool run_compiled(const AxhelmArguments& arguments, const ExecutionSpace& stream,
+                  std::integer_sequence<int, orders...>) {
   const int order = arguments.layout.nq - 1;
-  return ((order == orders && (axhelm_compiled<orders, geometry>(arguments), true)) || ...);
+  return ((order == orders && (axhelm_compiled<orders, geometry>(arguments, stream), true)) || ...);
 }
 
 /// action(the arguments' geometry as a type).
@@ -166,17 +167,18 @@ LocalIndex n_partial_dots(const ElementLayout& layout) {
   return layout.n_blocks() / blocks_per_team(layout.nq - 1, CompiledOrders{}) + 2;
 }
 
-void axhelm(const AxhelmArguments& arguments) {
+void axhelm(const AxhelmArguments& arguments, const ExecutionSpace& stream) {
   bool done = false;
   with_geometry(arguments, [&](auto geometry) {
-    done = run_compiled<decltype(geometry)::value>(arguments, CompiledOrders{});
+    done = run_compiled<decltype(geometry)::value>(arguments, stream, CompiledOrders{});
   });
-  if (!done) axhelm_run_time(arguments);
+  if (!done) axhelm_run_time(arguments, stream);
 }
 
-void axhelm_run_time(const AxhelmArguments& arguments) {
-  with_geometry(arguments,
-                [&](auto geometry) { RunTimeAxhelm<decltype(geometry)::value>(arguments).run(); });
+void axhelm_run_time(const AxhelmArguments& arguments, const ExecutionSpace& stream) {
+  with_geometry(arguments, [&](auto geometry) {
+    RunTimeAxhelm<decltype(geometry)::value>(arguments).run(stream);
+  });
 }
 
 }  // namespace nekbone_k

@@ -38,19 +38,19 @@ LocalIndex n_partial_dots(const ElementLayout& layout);
 /// makes D̂ᵀ = -D̂ but for the ends of the diagonal (summation by parts), takes one matrix for both.
 /// 12 Nq + 15 operations a point by Nekbone's count; 64 bytes a point at least: u, six factors, Au;
 /// 16 where the factors are computed from what is kept of an element.
-/// Returns before the kernel ends. Not collective.
-void axhelm(const AxhelmArguments& arguments);
+/// Runs in the order of the kernels of `stream`, and returns before it ends. Not collective.
+void axhelm(const AxhelmArguments& arguments, const ExecutionSpace& stream = {});
 
 /// Whether `order` has a kernel compiled for it; others run a slower one.
 bool is_compiled_order(int order);
 
 /// axhelm() by the kernel whose order is a run-time value, whatever orders are compiled. It writes
 /// an entry of partial_dots for every block.
-void axhelm_run_time(const AxhelmArguments& arguments);
+void axhelm_run_time(const AxhelmArguments& arguments, const ExecutionSpace& stream = {});
 
 /// The kernel compiled for one order and geometry (axhelm_kernel.hpp), instantiated once for each
 /// of the build.
 template <int order, Geometry geometry>
-void axhelm_compiled(const AxhelmArguments& arguments);
+void axhelm_compiled(const AxhelmArguments& arguments, const ExecutionSpace& stream);
 
 }  // namespace nekbone_k

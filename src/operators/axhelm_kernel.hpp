@@ -66,11 +66,12 @@ class AxhelmKernel {
     m_end[nq - 1] = -m_end[0];
   }
 
-  void run() const {
+  void run(const ExecutionSpace& stream) const {
     const AxhelmArguments& args = m_elements.args;
     const LocalIndex blocks = args.last_block - args.first_block;
     if (blocks <= 0) return;
-    Policy policy((blocks + Shape::blocks_per_team - 1) / Shape::blocks_per_team, team_size);
+    Policy policy(stream, (blocks + Shape::blocks_per_team - 1) / Shape::blocks_per_team,
+                  team_size);
     // Room to align it, which Kokkos does not add.
     policy.set_scratch_size(scratch_level(), Kokkos::PerTeam(scratch_bytes() + alignof(Lanes)));
     // Without the hint a functor of this size is copied to the GPU apart from the launch.
@@ -286,8 +287,8 @@ class AxhelmKernel {
 };
 
 template <int order, Geometry geometry>
-void axhelm_compiled(const AxhelmArguments& arguments) {
-  AxhelmKernel<order, geometry>(arguments).run();
+void axhelm_compiled(const AxhelmArguments& arguments, const ExecutionSpace& stream) {
+  AxhelmKernel<order, geometry>(arguments).run(stream);
 }
 
 }  // namespace nekbone_k

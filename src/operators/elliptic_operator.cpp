@@ -12,7 +12,8 @@ EllipticOperator::EllipticOperator(AssembledSpace& space, const GeometricFactors
       m_partial_dots("nekbone_k: partial dots", n_partial_dots(space.layout())) {}
 
 void EllipticOperator::elements(const DeviceVector<double>& u, const DeviceVector<double>& au,
-                                LocalIndex first_block, LocalIndex last_block) const {
+                                LocalIndex first_block, LocalIndex last_block,
+                                const ExecutionSpace& stream) const {
   axhelm({.layout = m_space.layout(),
           .first_block = first_block,
           .last_block = last_block,
@@ -28,18 +29,22 @@ void EllipticOperator::elements(const DeviceVector<double>& u, const DeviceVecto
           .u = u,
           .au_interior = au,
           .au_surface = m_space.surface_values(),
-          .partial_dots = m_partial_dots});
+          .partial_dots = m_partial_dots},
+         stream);
 }
 
-void EllipticOperator::apply_boundary(const DeviceVector<double>& u,
-                                      const DeviceVector<double>& au) const {
-  elements(u, au, 0, m_space.n_boundary_blocks());
-  m_space.gather_rows(au, 0, m_space.gs().plan().n_shared());
+void EllipticOperator::apply_boundary(const DeviceVector<double>& u, const DeviceVector<double>& au,
+                                      const ExecutionSpace& stream) const {
+  order(ExecutionSpace(), stream);
+  elements(u, au, 0, m_space.n_boundary_blocks(), stream);
+  m_space.gather_rows(au, 0, m_space.gs().plan().n_shared(), stream);
+  m_boundary_applied.record(stream);
 }
 
 void EllipticOperator::apply_interior(const DeviceVector<double>& u,
                                       const DeviceVector<double>& au) const {
   elements(u, au, m_space.n_boundary_blocks(), m_space.layout().n_blocks());
+  m_boundary_applied.wait(ExecutionSpace());
   m_u_dot_au.start(m_partial_dots);
   m_space.gather_rows(au, m_space.gs().plan().n_shared(), m_space.n_rows());
 }
@@ -55,9 +60,11 @@ double EllipticOperator::apply(const DeviceVector<double>& u, const DeviceVector
                                EventLog* log) const {
   GatherScatter& gs = m_space.gs();
   const DeviceField<double> field = as_field(au);
-  apply_boundary(u, au);
-  record(log, "boundary elements");
   const bool overlapped = gs.strategy().overlapped;
+  // Beside the interior elements, which fill the device where boundary elements leave room, and
+  // before them where both could run.
+  apply_boundary(u, au, overlapped ? side_stream() : ExecutionSpace());
+  record(log, "boundary elements");
   if (overlapped) gs.pack(field, log);
   // Messages first where elements keep the host busy, else last: posting waits for packing, and
   // the device should have work meanwhile.

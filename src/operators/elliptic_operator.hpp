@@ -4,6 +4,7 @@
 
 #include "core/early_sum.hpp"
 #include "core/event_log.hpp"
+#include "core/streams.hpp"
 #include "operators/assembled_space.hpp"
 #include "operators/axhelm.hpp"
 #include "operators/geometric_factors.hpp"
@@ -28,8 +29,10 @@ class EllipticOperator {
                EventLog* log = nullptr) const;
 
   /// The two parts of apply() around the exchange: elements and rows that the exchange needs, and
-  /// those that it does not. They return before their kernels end. Not collective.
-  void apply_boundary(const DeviceVector<double>& u, const DeviceVector<double>& au) const;
+  /// those that it does not. They return before their kernels end. The elements of the second,
+  /// which run on the default instance, do not wait for the first. Not collective.
+  void apply_boundary(const DeviceVector<double>& u, const DeviceVector<double>& au,
+                      const ExecutionSpace& stream = {}) const;
   void apply_interior(const DeviceVector<double>& u, const DeviceVector<double>& au) const;
   /// This rank's part of uᵀ A u, to be asked for once after both. Waits for the elements, not for
   /// the rows. Not collective.
@@ -51,13 +54,15 @@ class EllipticOperator {
 
  private:
   void elements(const DeviceVector<double>& u, const DeviceVector<double>& au,
-                LocalIndex first_block, LocalIndex last_block) const;
+                LocalIndex first_block, LocalIndex last_block,
+                const ExecutionSpace& stream = {}) const;
 
   AssembledSpace& m_space;
   const GeometricFactors& m_geometry;
   double m_lambda;
   DeviceVector<double> m_partial_dots;
   EarlySum<double> m_u_dot_au;
+  mutable StreamEvent m_boundary_applied;
 };
 
 }  // namespace nekbone_k

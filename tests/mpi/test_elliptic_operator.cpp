@@ -285,12 +285,12 @@ struct KernelCase {
                  .partial_dots = DeviceVector<double>("d", layout.n_blocks() + 2)};
   }
 
-  /// What `kernel` computes, called with the arguments.
+  /// What `kernel` computes, called with the arguments and a stream.
   template <class Kernel>
   ElementResults results(const Kernel& kernel) const {
     for (const auto& view : {arguments.au_interior, arguments.au_surface, arguments.partial_dots})
       Kokkos::deep_copy(view, 0.0);
-    kernel(arguments);
+    kernel(arguments, ExecutionSpace());
     const ById dots = to_host(arguments.partial_dots);
     return {to_host(arguments.au_interior), to_host(arguments.au_surface),
             std::accumulate(dots.begin(), dots.end(), 0.0)};
@@ -333,8 +333,8 @@ struct WholeElementShape : AxhelmShape<ExecutionSpace, nq> {
 template <int order>
 void compare_shapes() {
   const KernelCase c(order);
-  const auto whole_elements = [](const AxhelmArguments& arguments) {
-    AxhelmKernel<order, Geometry::stored, WholeElementShape<order + 1>>(arguments).run();
+  const auto whole_elements = [](const AxhelmArguments& arguments, const ExecutionSpace& stream) {
+    AxhelmKernel<order, Geometry::stored, WholeElementShape<order + 1>>(arguments).run(stream);
   };
   expect_equal(c.results(whole_elements), c.results(axhelm), order);
 }
@@ -353,12 +353,12 @@ TEST(EllipticOperator, RangesOfBlocksMakeTheWhole) {
     const ElementResults whole = c.results(axhelm);
     const LocalIndex n_blocks = c.op.space.layout().n_blocks();
     for (LocalIndex end = 0; end <= n_blocks; ++end) {
-      const auto in_two = [&](AxhelmArguments arguments) {
+      const auto in_two = [&](AxhelmArguments arguments, const ExecutionSpace& stream) {
         arguments.last_block = end;
-        axhelm(arguments);
+        axhelm(arguments, stream);
         arguments.first_block = end;
         arguments.last_block = n_blocks;
-        axhelm(arguments);
+        axhelm(arguments, stream);
       };
       expect_equal(c.results(in_two), whole, order);
     }
