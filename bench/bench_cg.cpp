@@ -53,8 +53,8 @@ CgTiming time_cg(const Bench& bench, const CgCase& c, VectorOps kind,
       preconditioner == Preconditioner::jacobi ? ConstDeviceVector<double>(c.inverse_diagonal)
                                                : ConstDeviceVector<double>();
   return kind == VectorOps::fused
-             ? time_cg(bench, c, FusedVectorOps(range, inverse_diagonal))
-             : time_cg(bench, c, KokkosKernelsVectorOps(range, inverse_diagonal));
+             ? time_cg(bench, c, FusedVectorOps(bench.comm(), range, inverse_diagonal))
+             : time_cg(bench, c, KokkosKernelsVectorOps(bench.comm(), range, inverse_diagonal));
 }
 
 /// The formulas of the program's own report.

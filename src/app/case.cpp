@@ -12,6 +12,7 @@
 
 #include "app/yaml_reader.hpp"
 #include "core/errors.hpp"
+#include "gs/all_reduce.hpp"
 #include "gs/strategy_table.hpp"
 
 namespace nekbone_k {
@@ -47,6 +48,23 @@ void read_orders(YamlReader& keys, std::vector<int>& orders) {
       keys.fail("orders", fmt::format("given {} twice; allowed: each order once", *order));
 }
 
+/// The entries of a table of strategies that `key` names, each once, in the order of the table; all
+/// where none is asked for.
+template <class Table>
+void read_names(YamlReader& keys, const char* key, const Table& table,
+                std::vector<std::string>& names) {
+  std::vector<std::string> given{"all"};
+  Words rule{{"all"}};
+  for (const auto& entry : table) rule.words.push_back(entry.name);
+  keys.read(key, given, rule);
+
+  const auto is_given = [&](const std::string& word) {
+    return std::find(given.begin(), given.end(), word) != given.end();
+  };
+  for (const auto& entry : table)
+    if (is_given("all") || is_given(entry.name)) names.push_back(entry.name);
+}
+
 void read_solver(YamlReader& keys, Case& run) {
   keys.read("order", run.solver_order, Integers{1, max_order});
   keys.read_choice("preconditioner", run.preconditioner,
@@ -54,24 +72,11 @@ void read_solver(YamlReader& keys, Case& run) {
   keys.read("iterations", run.iterations, Integers{1, max_int});
   keys.read("tolerance", run.tolerance, Numbers{.at_least = 0, .below = 1});
   keys.read_choice("vector_ops", run.vector_ops, {VectorOps::fused, VectorOps::kokkos_kernels});
-}
-
-/// The strategies asked for, each once, in the order of the table; all where none is asked for.
-void read_strategies(YamlReader& keys, std::vector<std::string>& strategies) {
-  std::vector<std::string> given{"all"};
-  Words rule{{"all"}};
-  for (const Strategy& strategy : all_strategies()) rule.words.push_back(strategy.name);
-  keys.read("strategies", given, rule);
-
-  const auto is_given = [&](const std::string& word) {
-    return std::find(given.begin(), given.end(), word) != given.end();
-  };
-  for (const Strategy& strategy : all_strategies())
-    if (is_given("all") || is_given(strategy.name)) strategies.push_back(strategy.name);
+  read_names(keys, "all_reduce", all_reduce_strategies(), run.all_reduces);
 }
 
 void read_gather_scatter(YamlReader& keys, Case& run) {
-  read_strategies(keys, run.strategies);
+  read_names(keys, "strategies", all_strategies(), run.strategies);
   YamlReader& tuning = keys.section("tuning");
   tuning.read("budget_seconds", run.tuning.budget_seconds, Numbers{.at_least = 0});
   tuning.read("minimum_rounds", run.tuning.minimum_rounds, Integers{1, 10'000});

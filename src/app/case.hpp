@@ -32,6 +32,7 @@ struct Case {
   int iterations = 100;
   double tolerance = 0;  ///< relative to ‖b‖; 0: exactly `iterations`
   VectorOps vector_ops = VectorOps::fused;
+  std::vector<std::string> all_reduces;  ///< names of the table, in its order
 
   std::vector<std::string> strategies;  ///< names of the table, in its order
   TunerOptions tuning;

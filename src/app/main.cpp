@@ -42,6 +42,9 @@ void print_strategies() {
   std::string text = "Exchange strategies, from the simplest to the least simple:\n";
   for (const Strategy& strategy : all_strategies())
     text += fmt::format("  {:<24} {}\n", strategy.name, strategy.description);
+  text += "Sums over the ranks (solver.all_reduce), from the simplest to the least simple:\n";
+  for (const AllReduceStrategy& strategy : all_reduce_strategies())
+    text += fmt::format("  {:<24} {}\n", strategy.name, strategy.description);
   std::fputs(text.c_str(), stdout);
 }
 
@@ -95,7 +98,8 @@ void parse(CLI::App& app, CommandLine& line, int argc, char** argv) {
             "Override a key of the input: --set solver.order=5 (may be repeated)");
   add_texts("--report", "FILE", line.reports, "Write the JSON report to FILE");
   app.add_flag("--dry-run", line.dry_run, "Check the input and say what would be done");
-  app.add_flag("--list-strategies", line.list_strategies, "List the exchange strategies");
+  app.add_flag("--list-strategies", line.list_strategies,
+               "List the strategies for exchanges and for sums");
   app.set_version_flag("--version",
                        fmt::format("nekbone-k {} ({})", version_string, commit_string));
   app.footer(exit_codes);

@@ -16,8 +16,9 @@ namespace nekbone_k {
 OrderRecord tune_order(const Communicator& comm, const Case& input, int order,
                        const MemoryBudget& budget, Progress& progress);
 
-/// Solves the case at solver.order by conjugate gradients with `strategy`, and checks the result.
+/// Solves the case at solver.order by conjugate gradients that exchange by `strategy` and sum over
+/// the ranks by `all_reduce`, and checks the result. Collective.
 SolveRecord solve(const Communicator& comm, const Case& input, const Strategy& strategy,
-                  Progress& progress);
+                  const AllReduceStrategy& all_reduce, Progress& progress);
 
 }  // namespace nekbone_k

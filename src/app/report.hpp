@@ -16,6 +16,7 @@ inline constexpr int report_version = 1;
 /// printed as soon as they are known.
 std::string header_text(const RunRecord& record);
 std::string order_text(const OrderRecord& order);
+std::string all_reduce_text(const AllReduceTuning& tuning);
 std::string solve_text(const SolveRecord& solve, const MachineRecord& machine);
 std::string closing_text(const RunRecord& record);
 

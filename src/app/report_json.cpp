@@ -57,7 +57,8 @@ Json input_json(const Case& c) {
         {"preconditioner", name(c.preconditioner)},
         {"iterations", c.iterations},
         {"tolerance", c.tolerance},
-        {"vector_ops", name(c.vector_ops)}}},
+        {"vector_ops", name(c.vector_ops)},
+        {"all_reduce", c.all_reduces}}},
       {"gather_scatter",
        {{"strategies", c.strategies},
         {"tuning",
@@ -143,6 +144,28 @@ Json tuning_json(const TuningResult& t) {
   };
 }
 
+Json all_reduce_json(const AllReduceTuning& t) {
+  Json candidates = Json::array();
+  for (const AllReduceResult& c : t.candidates)
+    candidates.push_back({
+        {"all_reduce", c.strategy.name},
+        {"memory", c.strategy.memory},
+        {"available", c.available},
+        {"verified", c.verified},
+        {"failure", c.verified ? Json(nullptr) : Json(c.failure)},
+        {"selected", c.selected},
+        {"timing", stage_json(c.timing)},
+    });
+  return {
+      {"selected", t.selected >= 0 ? Json(t.candidates[t.selected].strategy.name) : Json(nullptr)},
+      {"rounds", t.rounds},
+      {"repeats", t.repeats},
+      {"verify_s", number(t.verify_seconds)},
+      {"tune_s", number(t.tune_seconds)},
+      {"candidates", candidates},
+  };
+}
+
 Json order_json(const OrderRecord& o) {
   return {
       {"order", o.order},
@@ -167,6 +190,7 @@ Json solve_json(const SolveRecord& s, double copy_bandwidth) {
   return {
       {"order", s.order},
       {"strategy", s.strategy},
+      {"all_reduce", s.all_reduce},
       {"passed", s.passed},
       {"verdict", s.verdict},
       {"elements", s.elements},
@@ -210,6 +234,7 @@ Json to_json(const RunRecord& record) {
       {"input", input_json(record.input)},
       {"machine", machine_json(record.machine)},
       {"orders", orders},
+      {"all_reduce", all_reduce_json(record.all_reduce)},
       {"solve", solve},
   };
 }

@@ -2,17 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "app/format.hpp"
 #include "app/report.hpp"
+#include "app/report_candidates.hpp"
 #include "gs/statistics.hpp"
 
 namespace nekbone_k {
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 const char* plural(std::int64_t n) { return n == 1 ? "" : "s"; }
 
@@ -33,70 +30,14 @@ std::string mesh_table(const OrderRecord& order) {
   return table.text();
 }
 
-/// One line of the strategy table: a candidate and what a stage says of it, if it was timed there.
-struct Row {
-  const CandidateResult* candidate;
-  const StageResult* stage;
-};
-
 /// The candidates made for a stage, and whoever else took part in it.
-std::vector<Row> rows_of(const TuningResult& tuning, bool overlapped) {
-  std::vector<Row> rows;
+std::vector<CandidateRow> rows_of(const TuningResult& tuning, bool overlapped) {
+  std::vector<CandidateRow> rows;
   for (const CandidateResult& c : tuning.candidates) {
     const std::optional<StageResult>& stage = overlapped ? c.with_work : c.alone;
-    if (stage || c.strategy.overlapped == overlapped)
-      rows.push_back({&c, stage ? &*stage : nullptr});
+    if (stage || c.strategy.overlapped == overlapped) rows.push_back(candidate_row(c, stage));
   }
   return rows;
-}
-
-/// What to choose a section's unit by: its shortest time, or a hundredth of its longest where that
-/// is longer, as costs beyond the work may be noise about zero.
-double unit_scale(const std::vector<Row>& rows) {
-  double shortest = 0, longest = 0;
-  for (const Row& row : rows) {
-    const double cost = row.stage != nullptr ? std::abs(row.stage->cost.median) : nan;
-    if (!std::isfinite(cost)) continue;
-    shortest = shortest == 0 ? cost : std::min(shortest, cost);
-    longest = std::max(longest, cost);
-  }
-  return std::max(shortest, longest / 100);
-}
-
-std::string ratio_text(double ratio) {
-  if (!std::isfinite(ratio) || ratio <= 0) return "-";
-  return ratio < 1000 ? fmt::format("{:.2f}x", ratio) : fmt::format("{:.1e}x", ratio);
-}
-
-void add_row(Table& table, const Row& row, const DurationFormat& duration) {
-  const CandidateResult& c = *row.candidate;
-  std::vector<std::string> cells{c.strategy.name, c.strategy.memory,
-                                 c.verified    ? "yes"
-                                 : c.available ? "WRONG"
-                                               : "not here"};
-  if (row.stage != nullptr) {
-    const Summary& cost = row.stage->cost;
-    cells.push_back(duration.text(cost.median));
-    cells.push_back(duration.text(cost.low) + ".." + duration.text(cost.high));
-    cells.push_back(ratio_text(row.stage->relative_to_best));
-    cells.push_back(row.stage->tie ? "tie" : "");
-  } else {
-    cells.insert(cells.end(), {"-", "-", "-", ""});
-  }
-  cells.push_back(c.selected ? "SELECTED" : "");
-  table.add(std::move(cells));
-  if (!c.verified)
-    table.add_text(c.available ? "    excluded: " : "    not here: ",
-                   c.failure.empty() ? "no reason given" : c.failure);
-}
-
-/// Adds the strategies of one stage under a line that says what their times are.
-void add_section(Table& table, const std::vector<Row>& rows, const std::string& title) {
-  if (rows.empty()) return;
-  const DurationFormat duration(unit_scale(rows));
-  const bool timed = std::any_of(rows.begin(), rows.end(), [](const Row& r) { return r.stage; });
-  table.add_text("  ", timed ? fmt::format("[{}] {}", duration.unit(), title) : title);
-  for (const Row& row : rows) add_row(table, row, duration);
 }
 
 std::string alone_title(const TuningResult& tuning) {
@@ -118,14 +59,7 @@ std::string with_work_title(const TuningResult& tuning) {
 }
 
 std::string strategy_table(const TuningResult& tuning) {
-  Table table({{"strategy", false},
-               {"memory", false, 12},
-               {"verified", false},
-               {"median"},
-               {"95 % interval"},
-               {"vs best"},
-               {"tie", false},
-               {"selected", false}});
+  Table table = candidate_table("strategy");
   add_section(table, rows_of(tuning, false), alone_title(tuning));
   add_section(table, rows_of(tuning, true), with_work_title(tuning));
   return table.text();

@@ -143,8 +143,9 @@ std::string header_text(const RunRecord& record) {
 }
 
 std::string solve_text(const SolveRecord& solve, const MachineRecord& machine) {
-  std::string text = fmt::format(
-      "\n{}", heading(fmt::format("CG at order {}, strategy {}", solve.order, solve.strategy)));
+  std::string text =
+      fmt::format("\n{}", heading(fmt::format("CG at order {}, strategy {}, sums by {}",
+                                              solve.order, solve.strategy, solve.all_reduce)));
   text += field("size", fmt::format("{} elements, {} DOFs, {} local points",
                                     count_text(static_cast<double>(solve.elements)),
                                     count_text(static_cast<double>(solve.total_dofs)),

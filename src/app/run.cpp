@@ -87,13 +87,20 @@ void require_no_inverted_elements(const Communicator& comm, const Case& input) {
   }
 }
 
+std::vector<AllReduceStrategy> chosen_all_reduces(const Case& input) {
+  std::vector<AllReduceStrategy> chosen;
+  for (const std::string& name : input.all_reduces) chosen.push_back(*find_all_reduce(name));
+  return chosen;
+}
+
 bool passed(const RunRecord& record) {
-  const auto all_right = [](const OrderRecord& order) {
-    return std::all_of(order.tuning.candidates.begin(), order.tuning.candidates.end(),
-                       [](const CandidateResult& c) { return c.verified || !c.available; });
+  const auto all_right = [](const auto& candidates) {
+    return std::all_of(candidates.begin(), candidates.end(),
+                       [](const auto& c) { return c.verified || !c.available; });
   };
-  return record.solve && record.solve->passed &&
-         std::all_of(record.orders.begin(), record.orders.end(), all_right);
+  return record.solve && record.solve->passed && all_right(record.all_reduce.candidates) &&
+         std::all_of(record.orders.begin(), record.orders.end(),
+                     [&](const OrderRecord& order) { return all_right(order.tuning.candidates); });
 }
 
 /// What a dry run says of one order. Collective.
@@ -152,8 +159,13 @@ bool run(const Communicator& comm, const Case& input) {
     record.orders.push_back(tune_order(comm, input, order, budget, progress));
     print(comm, progress, order_text(record.orders.back()));
   }
-  if (const Strategy* strategy = selected_strategy(record.orders, input.solver_order)) {
-    record.solve = solve(comm, input, *strategy, progress);
+  progress.stage("tuning the sums over ranks");
+  record.all_reduce = tune_all_reduce(comm, chosen_all_reduces(input), input.tuning);
+  print(comm, progress, all_reduce_text(record.all_reduce));
+  const Strategy* const strategy = selected_strategy(record.orders, input.solver_order);
+  if (const int sum = record.all_reduce.selected; strategy != nullptr && sum >= 0) {
+    record.solve =
+        solve(comm, input, *strategy, record.all_reduce.candidates[sum].strategy, progress);
     print(comm, progress, solve_text(*record.solve, record.machine));
   }
   record.passed = passed(record);

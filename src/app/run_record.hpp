@@ -8,6 +8,7 @@
 
 #include "app/case.hpp"
 #include "core/communicator.hpp"
+#include "gs/all_reduce_tuner.hpp"
 #include "gs/tuner.hpp"
 
 namespace nekbone_k {
@@ -44,7 +45,7 @@ struct OrderRecord {
 /// The CG run.
 struct SolveRecord {
   int order = 0;
-  std::string strategy;
+  std::string strategy, all_reduce;
   int iterations = 0;
   double tolerance = 0;            ///< asked for; 0: a fixed number of iterations
   bool converged = false;          ///< with a tolerance: reached it
@@ -70,6 +71,7 @@ struct RunRecord {
   Case input;
   MachineRecord machine;
   std::vector<OrderRecord> orders;
+  AllReduceTuning all_reduce;
   std::optional<SolveRecord> solve;
   double total_seconds = 0;
   bool passed = false;

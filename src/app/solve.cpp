@@ -95,10 +95,11 @@ void judge(const Case& input, const ResidualCheck& check, SolveRecord& record) {
 }  // namespace
 
 SolveRecord solve(const Communicator& comm, const Case& input, const Strategy& strategy,
-                  Progress& progress) {
+                  const AllReduceStrategy& all_reduce, Progress& progress) {
   SolveRecord record;
   record.order = input.solver_order;
   record.strategy = strategy.name;
+  record.all_reduce = all_reduce.name;
   record.tolerance = input.tolerance;
   progress.stage(fmt::format("order {}: setting up CG", record.order));
   comm.barrier();
@@ -107,7 +108,7 @@ SolveRecord solve(const Communicator& comm, const Case& input, const Strategy& s
   AssembledSpace space(comm, mesh);
   space.gs().select(strategy);
   const GeometricFactors geometry(space);
-  const EllipticOperator a(space, geometry, input.lambda);
+  const EllipticOperator a(space, geometry, input.lambda, all_reduce);
   const Problem problem(input.problem, input.mesh, input.lambda);
   const CgVectors v{space.make_vector("x"), space.make_vector("r"), space.make_vector("p"),
                     space.make_vector("Ap")};
@@ -131,8 +132,8 @@ SolveRecord solve(const Communicator& comm, const Case& input, const Strategy& s
                                [&](int iteration) { progress.update(iteration); });
   };
   const CgResult cg = input.vector_ops == VectorOps::fused
-                          ? iterate(FusedVectorOps(range, inverse_diagonal))
-                          : iterate(KokkosKernelsVectorOps(range, inverse_diagonal));
+                          ? iterate(FusedVectorOps(comm, range, inverse_diagonal, all_reduce))
+                          : iterate(KokkosKernelsVectorOps(comm, range, inverse_diagonal));
 
   space.gs().check();
 

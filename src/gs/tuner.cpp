@@ -1,8 +1,8 @@
 #include "gs/tuner.hpp"
 
 #include <algorithm>
-#include <numeric>
-#include <random>
+#include <array>
+#include <optional>
 
 #include "core/errors.hpp"
 #include "gs/verify.hpp"
@@ -13,8 +13,6 @@ namespace {
 /// A sample of `alone` lasts at least this long, so that the clock's grain and the call's own cost
 /// do not matter.
 constexpr double shortest_sample = 200e-6;
-constexpr int most_rounds = 2000;
-constexpr int warm_ups = 2;
 /// The work under which overlapped strategies are timed lasts this many of the slowest exchange:
 /// enough to hide it, little enough that the noise of the work does not drown what is measured.
 constexpr double work_per_exchange = 3;
@@ -90,8 +88,8 @@ class Tuner {
     for (Candidate* c : plain) c->result.alone.emplace();
     m_result.repeats = repeats_for(plain);
     const int repeats = m_result.repeats;
-    m_result.rounds_alone = rounds(
-        plain.size(),
+    m_result.rounds_alone = m_rounds.run(
+        plain.size(), limits(),
         [&](std::size_t c) {
           m_comm.barrier();
           const double begin = wall_seconds();
@@ -100,7 +98,7 @@ class Tuner {
           return (wall_seconds() - begin) / repeats;
         },
         [&](std::size_t c, double sample) { plain[c]->result.alone->samples.push_back(sample); });
-    return judge(plain, &CandidateResult::alone, {});
+    return winner_of(plain, &CandidateResult::alone, {});
   }
 
   /// Times `overlapped` and, where there is one, the winner of the plain strategies under the work.
@@ -109,8 +107,8 @@ class Tuner {
     if (plain_winner != nullptr) members.insert(members.begin(), plain_winner);
     for (Candidate* c : members) c->result.with_work.emplace();
     const double portion = m_result.work_portion = choose_portion(overlapped);
-    m_result.rounds_with_work = rounds(
-        members.size() + 1,
+    m_result.rounds_with_work = m_rounds.run(
+        members.size() + 1, limits(),
         [&](std::size_t c) {
           m_comm.barrier();
           const double begin = wall_seconds();
@@ -129,68 +127,20 @@ class Tuner {
           (c == members.size() ? m_result.work_alone : members[c]->result.with_work->samples)
               .push_back(sample);
         });
-    return judge(members, &CandidateResult::with_work, m_result.work_alone);
+    return winner_of(members, &CandidateResult::with_work, m_result.work_alone);
   }
 
-  /// Fills in what the samples of a stage say, less `work` (or nothing) in the same round, and
-  /// returns its winner: the lowest cost, or the first among those that tie with it. `members` are
-  /// in the order of the table.
-  static Candidate* judge(const Members& members,
-                          std::optional<StageResult> CandidateResult::*stage,
-                          const std::vector<double>& work) {
-    // Work and exchange together, the work's changes from round to round taken out.
-    const double usual_work = work.empty() ? 0 : median(work);
-    std::vector<std::vector<double>> times;
-    for (const Candidate* c : members) {
-      StageResult& result = *(c->result.*stage);
-      times.push_back(result.samples);
-      std::vector<double> costs = result.samples;
-      for (std::size_t round = 0; round < work.size(); ++round) {
-        costs[round] -= work[round];
-        times.back()[round] = costs[round] + usual_work;
-      }
-      result.cost = summarize(costs);
-    }
-    const auto& best = *std::min_element(
-        times.begin(), times.end(),
-        [](const auto& one, const auto& other) { return median(one) < median(other); });
-    Members tied;
-    for (std::size_t c = 0; c < members.size(); ++c) {
-      (members[c]->result.*stage)->relative_to_best = median(times[c]) / median(best);
-      if (is_tie(times[c], best)) tied.push_back(members[c]);
-    }
-    for (Candidate* c : tied) (c->result.*stage)->tie = tied.size() > 1;
-    return tied.front();
+  /// The winner of a stage; see judge(). `members` are in the order of the table.
+  static Candidate* winner_of(const Members& members,
+                              std::optional<StageResult> CandidateResult::*stage,
+                              const std::vector<double>& work) {
+    std::vector<StageResult*> results;
+    for (Candidate* c : members) results.push_back(&*(c->result.*stage));
+    return members[judge(results, work)];
   }
 
-  /// Interleaved rounds: in each every candidate once, in an order drawn anew, so that none always
-  /// follows the same other; the draws are the same on every rank. `store`
-  /// gets the maximum over the ranks. Returns the number of rounds.
-  template <class Run, class Store>
-  int rounds(std::size_t candidates, const Run& run, const Store& store) {
-    for (int w = 0; w < warm_ups; ++w)
-      for (std::size_t c = 0; c < candidates; ++c) run(c);
-    const double begin = wall_seconds();
-    std::vector<double> samples(candidates);
-    std::vector<std::size_t> turns(candidates);
-    std::iota(turns.begin(), turns.end(), std::size_t{0});
-    int round = 0;
-    for (bool go_on = true; go_on; ++round) {
-      shuffle(turns);
-      for (const std::size_t turn : turns) samples[turn] = run(turn);
-      m_comm.max(samples);
-      for (std::size_t c = 0; c < candidates; ++c) store(c, samples[c]);
-      const bool in_budget =
-          m_comm.broadcast(wall_seconds() - begin) < m_options.budget_seconds / 2;
-      go_on = round + 1 < m_options.minimum_rounds || (in_budget && round + 1 < most_rounds);
-    }
-    return round;
-  }
-
-  /// Fisher–Yates, by hand because std::shuffle may differ between libraries.
-  void shuffle(std::vector<std::size_t>& turns) {
-    for (std::size_t last = turns.size(); last > 1; --last)
-      std::swap(turns[last - 1], turns[m_random() % last]);
+  Rounds::Limits limits() const {
+    return {.seconds = m_options.budget_seconds / 2, .least = m_options.minimum_rounds};
   }
 
   /// The portion of the work that lasts long enough to hide the exchange, the same on every rank.
@@ -222,7 +172,7 @@ class Tuner {
     const double wanted = shortest_sample / std::max(shortest, 1e-9);
     // Slow candidates beside a fast one must not use the budget up.
     const double affordable =
-        m_options.budget_seconds / 2 / (m_options.minimum_rounds + warm_ups) / round;
+        m_options.budget_seconds / 2 / (m_options.minimum_rounds + Rounds::warm_ups) / round;
     return std::clamp(static_cast<int>(std::min(wanted, affordable)), 1, 1000);
   }
 
@@ -295,7 +245,7 @@ class Tuner {
   TunerOptions m_options;
   DeviceField<double> m_field;
   TuningResult m_result;
-  std::mt19937_64 m_random{20220101};
+  Rounds m_rounds{m_comm};
 };
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "gs/gather_scatter.hpp"
-#include "gs/statistics.hpp"
+#include "gs/stage.hpp"
 
 namespace nekbone_k {
 
@@ -25,15 +25,6 @@ struct OverlapWork {
   std::string name;  ///< for the report
   /// Does the given portion of the work, in (0, 1]; its kernels may still run when it returns.
   std::function<void(double portion)> run;
-};
-
-/// How one strategy did in one stage of timing.
-struct StageResult {
-  std::vector<double> samples;  ///< of each round, the maximum over the ranks, s
-  Summary cost;                 ///< of an exchange, s; under work: the samples less the work's own
-  /// The cost, and with it the usual time of the work, over that of the best of the stage.
-  double relative_to_best = 1;
-  bool tie = false;  ///< another cannot be told from it, and one of the two is the best
 };
 
 /// What was found out about one strategy.

@@ -5,11 +5,12 @@
 namespace nekbone_k {
 
 EllipticOperator::EllipticOperator(AssembledSpace& space, const GeometricFactors& geometry,
-                                   double lambda)
+                                   double lambda, const AllReduceStrategy& all_reduce)
     : m_space(space),
       m_geometry(geometry),
       m_lambda(lambda),
-      m_partial_dots("nekbone_k: partial dots", n_partial_dots(space.layout())) {}
+      m_partial_dots("nekbone_k: partial dots", n_partial_dots(space.layout())),
+      m_u_dot_au(space.gs().communicator(), all_reduce) {}
 
 void EllipticOperator::elements(const DeviceVector<double>& u, const DeviceVector<double>& au,
                                 LocalIndex first_block, LocalIndex last_block,

@@ -2,9 +2,9 @@
 /// A = stiffness + λ mass on assembled vectors.
 #pragma once
 
-#include "core/early_sum.hpp"
 #include "core/event_log.hpp"
 #include "core/streams.hpp"
+#include "gs/rank_sum.hpp"
 #include "operators/assembled_space.hpp"
 #include "operators/axhelm.hpp"
 #include "operators/geometric_factors.hpp"
@@ -15,27 +15,28 @@ namespace nekbone_k {
 /// definite unless λ = 0 on a fully periodic box, where constants are its null space.
 class EllipticOperator {
  public:
-  /// Keeps references to both, which outlive it.
-  EllipticOperator(AssembledSpace& space, const GeometricFactors& geometry, double lambda);
+  /// Keeps references to both, which outlive it. Products are summed over the ranks by
+  /// `all_reduce`. Collective, as is its end.
+  EllipticOperator(AssembledSpace& space, const GeometricFactors& geometry, double lambda,
+                   const AllReduceStrategy& all_reduce = all_reduce_strategies().front());
 
   AssembledSpace& space() const { return m_space; }
   double lambda() const { return m_lambda; }
   bool is_singular() const { return m_lambda == 0 && m_space.mesh().spec().fully_periodic(); }
 
   /// au = A u, exchanged by the strategy selected in the space's gather-scatter: with an overlapped
-  /// one the interior elements are worked on while messages fly. Returns this rank's part of uᵀ A
-  /// u, whose sum over the ranks is the whole; kernels may then still be running. Collective.
+  /// one the interior elements are worked on while messages fly. Returns uᵀ A u, the same on every
+  /// rank; kernels may then still be running. Collective.
   double apply(const DeviceVector<double>& u, const DeviceVector<double>& au,
                EventLog* log = nullptr) const;
 
   /// The two parts of apply() around the exchange: elements and rows that the exchange needs, and
   /// those that it does not. They return before their kernels end. The elements of the second,
-  /// which run on the default instance, do not wait for the first. Not collective.
+  /// which run on the default instance, do not wait for the first. Collective, with u_dot_au().
   void apply_boundary(const DeviceVector<double>& u, const DeviceVector<double>& au,
                       const ExecutionSpace& stream = {}) const;
   void apply_interior(const DeviceVector<double>& u, const DeviceVector<double>& au) const;
-  /// This rank's part of uᵀ A u, to be asked for once after both. Waits for the elements, not for
-  /// the rows. Not collective.
+  /// uᵀ A u, to be asked for once after both. Waits for the elements, not for the rows. Collective.
   double u_dot_au() const { return m_u_dot_au.wait(); }
 
   /// The element kernel on a portion in (0, 1] of the interior blocks, for timing what an exchange
@@ -61,7 +62,7 @@ class EllipticOperator {
   const GeometricFactors& m_geometry;
   double m_lambda;
   DeviceVector<double> m_partial_dots;
-  EarlySum<double> m_u_dot_au;
+  RankSum<double> m_u_dot_au;
   mutable StreamEvent m_boundary_applied;
 };
 

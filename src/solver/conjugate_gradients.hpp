@@ -2,7 +2,6 @@
 /// Preconditioned conjugate gradients on assembled vectors.
 #pragma once
 
-#include <array>
 #include <cmath>
 #include <concepts>
 #include <functional>
@@ -29,7 +28,8 @@ struct CgResult {
   double residual() const { return history.back(); }
 };
 
-/// A symmetric positive operator: apply(p, ap) stores A p and returns this rank's part of pᵀ A p.
+/// A symmetric positive operator: apply(p, ap) stores A p and returns pᵀ A p, the same on every
+/// rank.
 template <class Op>
 concept SymmetricOperator = requires(const Op& a, const DeviceVector<double>& v) {
   { a.apply(v, v) } -> std::convertible_to<double>;
@@ -41,26 +41,21 @@ struct CgVectors {
 };
 
 /// Solves A x = b from x = 0 (Hestenes and Stiefel 1952, with a preconditioner). Two all-reduces an
-/// iteration: pᵀ A p, and r·r with r·z in one message. `project`, where given, removes the null
-/// space from a vector (collective); it is applied to b and, so that rounding cannot bring the null
-/// space back, to every residual. `progress` is called after every iteration with its number.
-/// Collective.
+/// iteration, by operator and vector operations: pᵀ A p, and r·r with r·z in one message.
+/// `project`, where given, removes the null space from a vector (collective); it is applied to b
+/// and, so that rounding cannot bring the null space back, to every residual. `progress` is called
+/// after every iteration with its number. Collective.
 template <SymmetricOperator Op, class VectorOps>
 CgResult conjugate_gradients(const Communicator& comm, const Op& a, const VectorOps& ops,
                              const CgVectors& v, const CgOptions& options,
                              const std::function<void(const DeviceVector<double>&)>& project = {},
                              const std::function<void(int)>& progress = {}) {
-  const auto sum = [&](ResidualProducts here) {
-    std::array<double, 2> products{here.r_dot_r, here.r_dot_z};
-    comm.sum(products);
-    return ResidualProducts{products[0], products[1]};
-  };
   CgResult result;
   comm.barrier();
   const double begin = wall_seconds();
 
   if (project) project(v.r);
-  ResidualProducts products = sum(ops.products(v.r));
+  ResidualProducts products = ops.products(v.r);
   Kokkos::deep_copy(ExecutionSpace(), v.x, 0.0);
   Kokkos::deep_copy(ExecutionSpace(), v.p, 0.0);
   ops.update_solution_and_direction(0.0, 0.0, v.r, v.x, v.p);
@@ -72,7 +67,7 @@ CgResult conjugate_gradients(const Communicator& comm, const Op& a, const Vector
 
   while (!result.broke_down && result.iterations < options.iterations) {
     if (options.tolerance > 0 && result.residual() <= target) break;
-    const double p_dot_ap = comm.sum(static_cast<double>(a.apply(v.p, v.ap)));
+    const double p_dot_ap = a.apply(v.p, v.ap);
     // A residual of (almost) zero leaves nothing to do but count: alpha and beta are then 0.
     const bool done = std::abs(products.r_dot_z) <= negligible;
     if (!done && !(p_dot_ap > 0 && std::isfinite(p_dot_ap) && products.r_dot_z > 0)) {
@@ -85,7 +80,6 @@ CgResult conjugate_gradients(const Communicator& comm, const Op& a, const Vector
       project(v.r);
       next = ops.products(v.r);
     }
-    next = sum(next);
     const double beta = done ? 0 : next.r_dot_z / products.r_dot_z;
     ops.update_solution_and_direction(alpha, beta, v.r, v.x, v.p);
     products = next;

@@ -4,6 +4,7 @@
 #include <KokkosBlas1_dot.hpp>
 #include <KokkosBlas1_mult.hpp>
 #include <KokkosBlas1_nrm2_squared.hpp>
+#include <array>
 #include <type_traits>
 
 #include "core/lanes.hpp"
@@ -128,7 +129,7 @@ template <class Residual, class Preconditioner>
 ResidualProducts sum_products(const char* label, VectorRange range, const Residual& residual,
                               const Preconditioner& preconditioner,
                               const DeviceVector<ResidualProducts>& parts,
-                              const EarlySum<ResidualProducts>& sum) {
+                              const RankSum<ResidualProducts>& sum) {
   using Kernel = ProductsKernel<Residual, Preconditioner>;
   const LocalIndex n_teams = (range.size + Kernel::chunk - 1) / Kernel::chunk;
   Kokkos::parallel_for(label, typename Kernel::Policy(n_teams, Kernel::team_size),
@@ -153,11 +154,14 @@ void update_solution_and_direction_with(VectorRange range, const Preconditioner&
 
 }  // namespace
 
-FusedVectorOps::FusedVectorOps(VectorRange range, ConstDeviceVector<double> inverse_diagonal)
+FusedVectorOps::FusedVectorOps(const Communicator& comm, VectorRange range,
+                               ConstDeviceVector<double> inverse_diagonal,
+                               const AllReduceStrategy& all_reduce)
     : m_range(range),
       m_inverse_diagonal(std::move(inverse_diagonal)),
       m_parts("nekbone_k: parts of products",
-              range.size / ProductsKernel<AsIs, Identity>::chunk + 1) {}
+              range.size / ProductsKernel<AsIs, Identity>::chunk + 1),
+      m_sum(comm, all_reduce) {}
 
 ResidualProducts FusedVectorOps::products(const DeviceVector<double>& r) const {
   return with_preconditioner(m_inverse_diagonal, [&](const auto& z) {
@@ -182,9 +186,9 @@ void FusedVectorOps::update_solution_and_direction(double alpha, double beta,
   });
 }
 
-KokkosKernelsVectorOps::KokkosKernelsVectorOps(VectorRange range,
+KokkosKernelsVectorOps::KokkosKernelsVectorOps(const Communicator& comm, VectorRange range,
                                                ConstDeviceVector<double> inverse_diagonal)
-    : m_range(range), m_inverse_diagonal(inverse_diagonal) {
+    : m_comm(comm), m_range(range), m_inverse_diagonal(inverse_diagonal) {
   if (inverse_diagonal.extent(0) > 0)
     m_z = DeviceVector<double>("nekbone_k: preconditioned residual", inverse_diagonal.extent(0));
 }
@@ -192,15 +196,15 @@ KokkosKernelsVectorOps::KokkosKernelsVectorOps(VectorRange range,
 ResidualProducts KokkosKernelsVectorOps::products(const DeviceVector<double>& r) const {
   const std::pair<LocalIndex, LocalIndex> owned(m_range.first_owned, m_range.size);
   const auto r_owned = Kokkos::subview(r, owned);
-  ResidualProducts products;
-  products.r_dot_r = KokkosBlas::nrm2_squared(r_owned);
+  std::array<double, 2> products{KokkosBlas::nrm2_squared(r_owned)};
   if (m_z.extent(0) == 0) {
-    products.r_dot_z = products.r_dot_r;
+    products[1] = products[0];
   } else {
     KokkosBlas::mult(0.0, m_z, 1.0, m_inverse_diagonal, r);
-    products.r_dot_z = KokkosBlas::dot(r_owned, Kokkos::subview(m_z, owned));
+    products[1] = KokkosBlas::dot(r_owned, Kokkos::subview(m_z, owned));
   }
-  return products;
+  m_comm.sum(products);
+  return {products[0], products[1]};
 }
 
 ResidualProducts KokkosKernelsVectorOps::update_residual(double alpha,

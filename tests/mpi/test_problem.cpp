@@ -111,7 +111,7 @@ struct Posed {
     std::function<void(const DeviceVector<double>&)> project;
     if (a.is_singular())
       project = [&](const DeviceVector<double>& r) { remove_constants(comm, space, r); };
-    const FusedVectorOps jacobi({space.size(), space.n_not_owned()}, a.inverse_diagonal());
+    const FusedVectorOps jacobi(comm, {space.size(), space.n_not_owned()}, a.inverse_diagonal());
     EXPECT_TRUE(conjugate_gradients(comm, a, jacobi, v, {1000, 1e-12}, project).converged);
     return problem.error(comm, space, geometry, v.x, a.is_singular());
   }

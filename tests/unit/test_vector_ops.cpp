@@ -44,7 +44,7 @@ class VectorOps : public testing::Test {
  protected:
   // Calls action(ops, shape, inverse diagonal) for every shape; the diagonal is 1 without Jacobi.
   template <class Action>
-  static void for_each_shape(const Action& action) {
+  void for_each_shape(const Action& action) const {
     for (const Shape& shape : shapes()) {
       SCOPED_TRACE(testing::Message() << "size " << shape.size << ", first owned "
                                       << shape.first_owned << ", Jacobi " << shape.jacobi);
@@ -52,7 +52,7 @@ class VectorOps : public testing::Test {
       if (shape.jacobi) diagonal = numbers(shape.size, 4.0);
       DeviceVector<double> on_device;
       if (shape.jacobi) on_device = to_device("diagonal", diagonal);
-      action(Ops({shape.size, shape.first_owned}, on_device), shape, diagonal);
+      action(Ops(m_comm, {shape.size, shape.first_owned}, on_device), shape, diagonal);
     }
   }
 
@@ -75,6 +75,8 @@ class VectorOps : public testing::Test {
     for (std::size_t a = 0; a < values.size(); ++a)
       ASSERT_NEAR(values[a], expected[a], 1e-15 * (1 + std::abs(expected[a]))) << "entry " << a;
   }
+
+  const Communicator m_comm{MPI_COMM_WORLD};
 };
 
 using Versions = testing::Types<FusedVectorOps, KokkosKernelsVectorOps>;
@@ -124,8 +126,8 @@ TYPED_TEST(VectorOps, UpdateSolutionThenDirection) {
 }
 
 TYPED_TEST(VectorOps, JacobiMovesMoreData) {
-  const TypeParam plain({8, 0}, {});
-  const TypeParam jacobi({8, 0}, to_device("diagonal", Values(8, 2.0)));
+  const TypeParam plain(this->m_comm, {8, 0}, {});
+  const TypeParam jacobi(this->m_comm, {8, 0}, to_device("diagonal", Values(8, 2.0)));
   EXPECT_GT(plain.traffic(), 0);
   EXPECT_GT(jacobi.traffic(), plain.traffic());
 }

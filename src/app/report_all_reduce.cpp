@@ -1,0 +1,28 @@
+// The terminal report of how the ranks' sums were tuned.
+#include <fmt/format.h>
+
+#include "app/report.hpp"
+#include "app/report_candidates.hpp"
+
+namespace nekbone_k {
+
+std::string all_reduce_text(const AllReduceTuning& tuning) {
+  std::string text = fmt::format("\n{}", heading("Sums over the ranks"));
+  std::vector<CandidateRow> rows;
+  for (const AllReduceResult& c : tuning.candidates) rows.push_back(candidate_row(c, c.timing));
+  Table table = candidate_table("all-reduce");
+  add_section(table, rows,
+              tuning.rounds == 0
+                  ? "two doubles, from a kernel to every host: not timed"
+                  : fmt::format("two doubles, from a kernel to every host; {} round{}, {} in each",
+                                tuning.rounds, tuning.rounds == 1 ? "" : "s", tuning.repeats));
+  text += table.text();
+  text += wrap("  Selected: ", tuning.selected < 0
+                                   ? "none; every way was WRONG or is not to be had here"
+                                   : tuning.candidates[tuning.selected].strategy.name);
+  return text +
+         wrap("  ", fmt::format("Verified in {}, timed in {}", seconds_text(tuning.verify_seconds),
+                                seconds_text(tuning.tune_seconds)));
+}
+
+}  // namespace nekbone_k

@@ -1,0 +1,32 @@
+#include "gs/all_reduce.hpp"
+
+#include <vector>
+
+#include "core/types.hpp"
+#include "gs/all_reduces/host_mpi.hpp"
+#include "gs/all_reduces/host_shared.hpp"
+#include "gs/all_reduces/nccl.hpp"
+#include "gs/all_reduces/peer_memory.hpp"
+
+namespace nekbone_k {
+
+std::span<const AllReduceStrategy> all_reduce_strategies() {
+  static const std::string device = DeviceMemory::name();
+  static const std::vector<AllReduceStrategy> table{
+      {"host-mpi", "Host", "MPI_Allreduce of host memory", make_host_mpi_sum},
+      {"host-shared", "Host, shared",
+       "slots in memory that a node's ranks share, MPI between nodes", make_host_shared_sum},
+      {"nccl", device, "ncclAllReduce of device memory", make_nccl_sum},
+      {"peer-memory", device + ", shared", "a kernel writes into the other ranks' memory",
+       make_peer_memory_sum},
+  };
+  return table;
+}
+
+const AllReduceStrategy* find_all_reduce(const std::string& name) {
+  for (const AllReduceStrategy& strategy : all_reduce_strategies())
+    if (strategy.name == name) return &strategy;
+  return nullptr;
+}
+
+}  // namespace nekbone_k

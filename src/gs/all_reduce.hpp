@@ -1,0 +1,49 @@
+/// @file
+/// Sums of a few doubles over the ranks, as conjugate gradients needs twice an iteration.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "core/communicator.hpp"
+
+namespace nekbone_k {
+
+/// Sums a few values of each rank that a kernel computes, again and again, for the host of every
+/// rank. next(), start() and wait() in turn; all ranks alike. Destroyed by all ranks in turn.
+class AllReduce {
+ public:
+  virtual ~AllReduce() = default;
+
+  /// Where a kernel on the default instance is to write this rank's values, in memory that kernels
+  /// reach.
+  virtual double* next() = 0;
+  /// To be called when that kernel is launched. Waits for nothing.
+  virtual void start() {}
+  /// The sums, with the same bits on every rank. Where kernels run beside the host it waits for the
+  /// values alone, not for kernels launched after start(). Throws InternalError if another rank's
+  /// values do not come.
+  virtual void wait(std::span<double> sums) = 0;
+};
+
+/// What makes an AllReduce of `n_values`. Collective; throws UnavailableError on every rank where
+/// this build or this machine lacks what it needs.
+using AllReduceFactory = std::unique_ptr<AllReduce> (*)(const Communicator&, int n_values);
+
+/// One way to sum.
+struct AllReduceStrategy {
+  std::string name;         ///< as in the input and the report
+  std::string memory;       ///< the memory in which ranks meet
+  std::string description;  ///< one line for --list-strategies
+  AllReduceFactory make = nullptr;
+};
+
+/// All ways, from the simplest to the least simple: among those that tie, the tuner takes the one
+/// that comes first here.
+std::span<const AllReduceStrategy> all_reduce_strategies();
+
+/// The way of that name, or nullptr.
+const AllReduceStrategy* find_all_reduce(const std::string& name);
+
+}  // namespace nekbone_k

@@ -1,0 +1,146 @@
+#include "gs/all_reduce_tuner.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "core/errors.hpp"
+#include "gs/rank_sum.hpp"
+
+namespace nekbone_k {
+namespace {
+
+/// As many values as an iteration's larger sum.
+struct Pair {
+  double one = 0, other = 0;
+
+  KOKKOS_FUNCTION Pair& operator+=(const Pair& pair) {
+    one += pair.one;
+    other += pair.other;
+    return *this;
+  }
+};
+
+constexpr int n_parts = 1000;
+constexpr int sums_verified = 40;
+constexpr int sums_a_sample = 20;
+
+/// Sum number `call` of vectors whose entries are known.
+Pair sum_of_call(const RankSum<Pair>& sum, const DeviceVector<Pair>& parts, int rank, int call) {
+  Kokkos::parallel_for(
+      "nekbone_k: parts to sum", Kokkos::RangePolicy<ExecutionSpace>(0, n_parts),
+      KOKKOS_LAMBDA(const LocalIndex p) {
+        parts(p) = {1.0 * rank + call + p, 1 / (1.0 + rank + call + p)};
+      });
+  sum.start(parts);
+  return sum.wait();
+}
+
+/// What is wrong with a sum of sum_of_call(), as far as this rank can tell alone.
+std::string complaint_about(const Communicator& comm, const Pair& total, int call) {
+  const double ranks = comm.size();
+  const double expected = ranks * n_parts * (call + (n_parts - 1) / 2.0) +
+                          n_parts * ranks * (ranks - 1) / 2;  // whole numbers: exact
+  if (total.one == expected) return {};
+  return fmt::format("WRONG: sum {} is {} instead of {} (rank {})", call, total.one, expected,
+                     comm.rank());
+}
+
+/// The first of the ranks' complaints, on every rank.
+std::string first_complaint(const Communicator& comm, const std::string& complaint) {
+  for (const std::string& other : comm.gather(complaint))
+    if (!other.empty()) return other;
+  return {};
+}
+
+double time_sums(const Communicator& comm, const RankSum<Pair>& sum,
+                 const DeviceVector<Pair>& parts) {
+  comm.barrier();
+  const double begin = wall_seconds();
+  for (int s = 0; s < sums_a_sample; ++s) {
+    sum.start(parts);
+    sum.wait();
+  }
+  return (wall_seconds() - begin) / sums_a_sample;
+}
+
+}  // namespace
+
+std::string verify_all_reduce(const Communicator& comm, const AllReduceStrategy& strategy) {
+  // A communicator of the candidate's own: what it leaves behind reaches no other candidate.
+  auto own = std::make_unique<Communicator>(comm.get());
+  std::unique_ptr<RankSum<Pair>> sum;
+  const DeviceVector<Pair> parts("nekbone_k: parts to sum", n_parts);
+  std::string failure;
+  for (int call = 0; call < sums_verified && failure.empty(); ++call) {
+    Pair total;
+    std::string complaint;
+    try {
+      if (!sum) sum = std::make_unique<RankSum<Pair>>(*own, strategy);
+      total = sum_of_call(*sum, parts, comm.rank(), call);
+      complaint = complaint_about(comm, total, call);
+    } catch (const UnavailableError&) {
+      throw;  // every rank does
+    } catch (const std::exception& error) {
+      complaint = fmt::format("threw on rank {}: {}", comm.rank(), error.what());
+    }
+    // What rounds must round alike.
+    const auto bits = fmt::format("{:a}", total.other);
+    if (comm.broadcast(bits) != bits && complaint.empty())
+      complaint = fmt::format("WRONG: sum {} differs between ranks 0 and {}", call, comm.rank());
+    failure = first_complaint(comm, complaint);
+  }
+  if (!failure.empty()) {
+    // Others' values may still be on their way: given up, not freed.
+    static_cast<void>(sum.release());
+    static_cast<void>(own.release());
+  }
+  return failure;
+}
+
+AllReduceTuning tune_all_reduce(const Communicator& comm,
+                                std::span<const AllReduceStrategy> strategies,
+                                const TunerOptions& options) {
+  AllReduceTuning tuning;
+  const double begin = wall_seconds();
+  for (const AllReduceStrategy& strategy : strategies) {
+    AllReduceResult& result = tuning.candidates.emplace_back();
+    result.strategy = strategy;
+    try {
+      result.failure = verify_all_reduce(comm, strategy);
+    } catch (const UnavailableError& error) {
+      result.available = false;
+      result.failure = error.what();
+    }
+    result.verified = result.failure.empty();
+  }
+  tuning.verify_seconds = comm.max(wall_seconds() - begin);
+
+  std::vector<AllReduceResult*> members;
+  for (AllReduceResult& result : tuning.candidates)
+    if (result.verified) members.push_back(&result);
+  if (members.empty()) return tuning;
+  std::size_t winner = 0;
+  if (comm.size() > 1) {
+    std::vector<std::unique_ptr<RankSum<Pair>>> sums;
+    std::vector<StageResult*> stages;
+    for (AllReduceResult* member : members) {
+      sums.push_back(std::make_unique<RankSum<Pair>>(comm, member->strategy));
+      stages.push_back(&member->timing.emplace());
+    }
+    const DeviceVector<Pair> parts("nekbone_k: parts to sum", n_parts);
+    tuning.repeats = sums_a_sample;
+    tuning.rounds = Rounds(comm).run(
+        members.size(),
+        {.seconds = options.budget_seconds / 10, .least = options.minimum_rounds, .most = 200},
+        [&](std::size_t c) { return time_sums(comm, *sums[c], parts); },
+        [&](std::size_t c, double sample) { stages[c]->samples.push_back(sample); });
+    winner = judge(stages, {});
+  }
+  members[winner]->selected = true;
+  tuning.selected = static_cast<int>(members[winner] - tuning.candidates.data());
+  tuning.tune_seconds = comm.max(wall_seconds() - begin) - tuning.verify_seconds;
+  return tuning;
+}
+
+}  // namespace nekbone_k

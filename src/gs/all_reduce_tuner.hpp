@@ -1,0 +1,48 @@
+/// @file
+/// Measures the ways to sum over the ranks, and chooses one.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gs/all_reduce.hpp"
+#include "gs/stage.hpp"
+#include "gs/tuner.hpp"
+
+namespace nekbone_k {
+
+/// What was found out about one way to sum.
+struct AllReduceResult {
+  AllReduceStrategy strategy;
+  bool available = true;  ///< whether this build and this machine have what it needs
+  bool verified = false;
+  std::string failure;  ///< why it was excluded: missing, wrong, or what it threw
+  std::optional<StageResult>
+      timing;  ///< from the launch of a kernel that sums to all hosts' knowing
+  bool selected = false;
+};
+
+struct AllReduceTuning {
+  std::vector<AllReduceResult> candidates;  ///< in the order of the table
+  int selected = -1;                        ///< index in candidates; -1 if none was right
+  int rounds = 0, repeats = 1;              ///< sums timed together for one sample
+  double verify_seconds = 0, tune_seconds = 0;
+};
+
+/// Empty if `strategy` sums rightly on every rank, else what is wrong. Many sums in turn are
+/// compared with what the numbers of ranks and calls say they must be, exactly, and must have the
+/// same bits on every rank where they are not exact. Collective, with the same result everywhere;
+/// throws UnavailableError.
+std::string verify_all_reduce(const Communicator& comm, const AllReduceStrategy& strategy);
+
+/// Chooses among `strategies` for sums of two values: each is verified, then all are timed in
+/// interleaved rounds with a tenth of the budget; the fastest wins, and among those that tie with
+/// it the first of the table. On one rank nothing is timed, and the first right one is taken.
+/// Collective, with the same result on every rank.
+AllReduceTuning tune_all_reduce(const Communicator& comm,
+                                std::span<const AllReduceStrategy> strategies,
+                                const TunerOptions& options);
+
+}  // namespace nekbone_k

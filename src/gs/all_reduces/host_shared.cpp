@@ -1,0 +1,156 @@
+#include "gs/all_reduces/host_shared.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+#include <vector>
+
+#include "core/errors.hpp"
+#include "core/host_inbox.hpp"
+#include "core/machine.hpp"
+#include "core/peer_memory.hpp"
+
+namespace nekbone_k {
+namespace {
+
+/// A communicator of some ranks of another, or none.
+class Part {
+ public:
+  /// The ranks with this rank's `colour`, MPI_UNDEFINED for none. Collective over `comm`.
+  Part(const Communicator& comm, int colour) {
+    MPI_Comm part = MPI_COMM_NULL;
+    check_mpi(MPI_Comm_split(comm.get(), colour, comm.rank(), &part), "MPI_Comm_split");
+    if (part == MPI_COMM_NULL) return;
+    m_comm.emplace(part);
+    MPI_Comm_free(&part);
+  }
+  const std::optional<Communicator>& comm() const { return m_comm; }
+
+ private:
+  std::optional<Communicator> m_comm;
+};
+
+class HostSharedSum final : public AllReduce {
+ public:
+  HostSharedSum(const Communicator& comm, int n_values)
+      : m_comm(comm),
+        m_n_values(n_values),
+        m_inbox(n_values),
+        m_node(comm, nodes_of_ranks(comm)[comm.rank()]),
+        m_leaders(comm, m_node.comm()->rank() == 0 ? 0 : MPI_UNDEFINED),
+        m_values(n_values) {
+    m_n_nodes = static_cast<int>(comm.sum(std::int64_t{m_node.comm()->is_root() ? 1 : 0}));
+    share_memory();
+  }
+  ~HostSharedSum() override {
+    if (!m_unwinding.now()) MPI_Win_free(&m_window);
+  }
+  HostSharedSum(const HostSharedSum&) = delete;
+  HostSharedSum& operator=(const HostSharedSum&) = delete;
+
+  double* next() override { return m_inbox.open(); }
+
+  void wait(std::span<double> sums) override {
+    m_inbox.wait(m_values);
+    ++m_call;
+    const int here = m_node.comm()->rank();
+    put(here, m_values);
+    std::fill(sums.begin(), sums.end(), 0.0);
+    for (int r = 0; r < m_node.comm()->size(); ++r) {
+      await(r);
+      for (int v = 0; v < m_n_values; ++v) sums[v] += values(r)[v];
+    }
+    if (m_n_nodes == 1) return;
+    const int total = m_node.comm()->size();  // a slot behind those of the ranks
+    if (m_leaders.comm()) {
+      m_leaders.comm()->sum(sums);
+      put(total, sums);
+    } else {
+      await(total);
+      std::copy_n(values(total), m_n_values, sums.begin());
+    }
+  }
+
+ private:
+  // Slots of a flag and, for even and odd calls, the values. No rank overruns another: one that
+  // writes the values of call c + 2 has seen everyone's of c + 1, who had then read those of c.
+  std::size_t slot_bytes() const {
+    const std::size_t bytes = sizeof(Flag) + 2 * m_n_values * sizeof(double);
+    return (bytes + alignof(Flag) - 1) / alignof(Flag) * alignof(Flag);
+  }
+  Flag* flag(int slot) const {
+    return reinterpret_cast<Flag*>(m_memory + static_cast<std::size_t>(slot) * slot_bytes());
+  }
+  double* values(int slot) const {
+    return reinterpret_cast<double*>(flag(slot) + 1) + m_call % 2 * m_n_values;
+  }
+
+  void put(int slot, std::span<const double> from) {
+    std::copy(from.begin(), from.end(), values(slot));
+    std::atomic_ref(flag(slot)->value).store(m_call, std::memory_order_release);
+  }
+
+  void await(int slot) const {
+    constexpr double patience = 60;  // seconds
+    constexpr int patient_looks = 1000;
+    const std::atomic_ref arrived(flag(slot)->value);
+    double begin = 0;
+    for (int looks = 0; arrived.load(std::memory_order_acquire) < m_call; ++looks) {
+      if (looks < patient_looks) continue;
+      // There may be more ranks than cores, and MPI may have messages to move for others.
+      sched_yield();
+      int ready = 0;
+      MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, m_comm.get(), &ready, MPI_STATUS_IGNORE);
+      if (looks == patient_looks) begin = wall_seconds();
+      if (wall_seconds() - begin > patience)
+        throw InternalError(
+            fmt::format("rank {}: another rank of the node gave no value to sum within a minute",
+                        m_comm.rank()));
+    }
+  }
+
+  void share_memory() {
+    const Communicator& node = *m_node.comm();
+    const std::size_t bytes = node.is_root() ? (node.size() + 1) * slot_bytes() + alignof(Flag) : 0;
+    void* base = nullptr;
+    const int code = MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL,
+                                             node.get(), &base, &m_window);
+    if (!m_comm.all(code == MPI_SUCCESS)) {
+      if (code == MPI_SUCCESS) MPI_Win_free(&m_window);
+      throw UnavailableError("this MPI gives ranks of a node no shared memory");
+    }
+    MPI_Aint size = 0;
+    int unit = 0;
+    MPI_Win_shared_query(m_window, 0, &size, &unit, &base);
+    // Ranks see it at different addresses, but pages begin on flags.
+    const auto address = reinterpret_cast<std::uintptr_t>(base);
+    m_memory =
+        static_cast<std::byte*>(base) + (alignof(Flag) - address % alignof(Flag)) % alignof(Flag);
+    if (node.is_root())
+      for (int slot = 0; slot <= node.size(); ++slot)
+        std::atomic_ref(flag(slot)->value).store(0, std::memory_order_release);
+    m_comm.barrier();
+  }
+
+  const Communicator& m_comm;
+  int m_n_values;
+  HostInbox m_inbox;
+  Part m_node, m_leaders;
+  int m_n_nodes = 1;
+  std::vector<double> m_values;
+  MPI_Win m_window = MPI_WIN_NULL;
+  std::byte* m_memory = nullptr;
+  std::uint64_t m_call = 0;
+  Unwinding m_unwinding;
+};
+
+}  // namespace
+
+std::unique_ptr<AllReduce> make_host_shared_sum(const Communicator& comm, int n_values) {
+  return std::make_unique<HostSharedSum>(comm, n_values);
+}
+
+}  // namespace nekbone_k

@@ -1,0 +1,54 @@
+/// @file
+/// How candidates are timed beside each other, and which of them wins.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "core/communicator.hpp"
+#include "gs/statistics.hpp"
+
+namespace nekbone_k {
+
+/// How one candidate did in one stage of timing.
+struct StageResult {
+  std::vector<double> samples;  ///< of each round, the maximum over the ranks, s
+  Summary cost;                 ///< s; under work: the samples less the work's own
+  /// The cost, and with it the usual time of the work, over that of the best of the stage.
+  double relative_to_best = 1;
+  bool tie = false;  ///< another cannot be told from it, and one of the two is the best
+};
+
+/// Runs candidates in interleaved rounds: in each every candidate once, in an order drawn anew, so
+/// that none always follows the same other; the draws are the same on every rank.
+class Rounds {
+ public:
+  struct Limits {
+    double seconds = 1;  ///< no further round is begun after so long, …
+    int least = 1;       ///< … once so many are done
+    int most = 2000;
+  };
+  static constexpr int warm_ups = 2;  ///< rounds before those that count
+
+  explicit Rounds(const Communicator& comm) : m_comm(comm) {}
+
+  /// `run(c)` does candidate c once and returns the seconds that it took on this rank; `store(c,
+  /// sample)` gets the maximum over the ranks. Returns the number of rounds. Collective.
+  int run(std::size_t candidates, const Limits& limits,
+          const std::function<double(std::size_t)>& run,
+          const std::function<void(std::size_t, double)>& store);
+
+ private:
+  const Communicator& m_comm;
+  std::mt19937_64 m_random{20220101};
+};
+
+/// Fills in what the samples of a stage say, less those of the `work` (or nothing) in the same
+/// round, and returns the position of the winner: the lowest cost, or the first among those that
+/// tie with it. `members`, one at least, are in the order of the table.
+std::size_t judge(std::span<StageResult* const> members, const std::vector<double>& work);
+
+}  // namespace nekbone_k

@@ -1,0 +1,306 @@
+// Every way to sum over the ranks against numbers that are known, and the choice among them.
+#include "gs/all_reduce.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "core/errors.hpp"
+#include "core/host_inbox.hpp"
+#include "gs/all_reduce_tuner.hpp"
+#include "gs/rank_sum.hpp"
+
+namespace nekbone_k {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+struct Triple {
+  double one = 0, two = 0, three = 0;
+  KOKKOS_FUNCTION Triple& operator+=(const Triple& other) {
+    one += other.one;
+    two += other.two;
+    three += other.three;
+    return *this;
+  }
+};
+
+class AllReduceTest : public testing::Test {
+ protected:
+  // The ways of the table that are to be had here.
+  std::vector<AllReduceStrategy> available() const {
+    std::vector<AllReduceStrategy> found;
+    for (const AllReduceStrategy& strategy : all_reduce_strategies()) {
+      try {
+        strategy.make(m_comm, 1);
+        found.push_back(strategy);
+      } catch (const UnavailableError&) {
+      }
+    }
+    return found;
+  }
+
+  // Calls action(sum) with a sum of Values by every way that is to be had here.
+  template <class Value, class Action>
+  void for_each_way(const Action& action) const {
+    for (const AllReduceStrategy& strategy : available()) {
+      SCOPED_TRACE(strategy.name);
+      const RankSum<Value> sum(m_comm, strategy);
+      action(sum);
+    }
+  }
+
+  template <class Value>
+  static Value sum_of(const RankSum<Value>& sum, const std::vector<Value>& values) {
+    // Kept until the sum is there: to free it would wait for the device.
+    const DeviceVector<Value> on_device = to_device("values", values);
+    sum.start(on_device);
+    return sum.wait();
+  }
+
+  const Communicator m_comm{MPI_COMM_WORLD};
+  const int m_rank = m_comm.rank(), m_size = m_comm.size();
+};
+
+TEST_F(AllReduceTest, ThoseOfTheHostAreAlwaysThere) {
+  std::vector<std::string> names;
+  for (const AllReduceStrategy& strategy : available()) names.push_back(strategy.name);
+  ASSERT_GE(names.size(), 2U);
+  EXPECT_EQ(names[0], "host-mpi");
+  EXPECT_EQ(names[1], "host-shared");
+  EXPECT_EQ(find_all_reduce("host-shared")->name, "host-shared");
+  EXPECT_EQ(find_all_reduce("no such way"), nullptr);
+}
+
+TEST_F(AllReduceTest, SumsThePartsOfAllRanksEachTime) {
+  for_each_way<double>([&](const RankSum<double>& sum) {
+    for (int call = 0; call < 50; ++call)
+      for (const int n : {1, 100, 3000}) {
+        std::vector<double> values(n);
+        std::iota(values.begin(), values.end(), 1.0 + m_rank + call);
+        const double expected =
+            m_size * (0.5 * n * (n + 1) + 1.0 * n * call) + 0.5 * n * m_size * (m_size - 1);
+        ASSERT_EQ(sum_of(sum, values), expected) << "call " << call << ", " << n << " values";
+      }
+    EXPECT_EQ(sum_of(sum, {}), 0);
+    // One rank has something.
+    const std::vector<double> here(m_rank == m_size - 1 ? 3 : 0, 2.0);
+    EXPECT_EQ(sum_of(sum, here), 6);
+  });
+}
+
+TEST_F(AllReduceTest, SumsEachPartOfAStruct) {
+  for_each_way<Triple>([&](const RankSum<Triple>& sum) {
+    for (int call = 0; call < 5; ++call) {
+      const std::vector<Triple> values(1000, {1, -2.0 * m_rank, 1.0 * call});
+      const Triple total = sum_of(sum, values);
+      EXPECT_EQ(total.one, 1000 * m_size);
+      EXPECT_EQ(total.two, -1000 * m_size * (m_size - 1));
+      EXPECT_EQ(total.three, 1000 * m_size * call);
+    }
+  });
+}
+
+TEST_F(AllReduceTest, GivesTheSameBitsOnEveryRank) {
+  for_each_way<double>([&](const RankSum<double>& sum) {
+    for (int call = 1; call <= 20; ++call) {
+      const double total = sum_of(sum, {1 / (3.0 + m_rank * call), std::sqrt(1.0 * call)});
+      EXPECT_EQ(m_comm.max(total), m_comm.min(total));
+    }
+  });
+}
+
+// Of one rank: all have to hear of it.
+TEST_F(AllReduceTest, HandsOnWhatIsNoNumber) {
+  const bool here = m_rank == m_size / 2;
+  for_each_way<double>([&](const RankSum<double>& sum) {
+    EXPECT_TRUE(std::isnan(sum_of(sum, {1, here ? nan : 2, 2})));
+    EXPECT_TRUE(
+        std::isnan(sum_of(sum, {here ? -std::numeric_limits<double>::signaling_NaN() : 1.0})));
+    EXPECT_EQ(sum_of(sum, {1, here ? infinity : 1}), infinity);
+    EXPECT_EQ(sum_of(sum, {1}), m_size);
+  });
+}
+
+TEST_F(AllReduceTest, SumsInTurnsWithOthers) {
+  std::vector<RankSum<double>> sums;
+  for (const AllReduceStrategy& strategy : available()) {
+    sums.emplace_back(m_comm, strategy);
+    sums.emplace_back(m_comm, strategy);
+  }
+  for (int call = 0; call < 10; ++call) {
+    std::vector<DeviceVector<double>> values;
+    for (std::size_t s = 0; s < sums.size(); ++s) {
+      values.push_back(to_device("value", std::vector<double>{1.0 * call + s}));
+      sums[s].start(values.back());
+    }
+    for (std::size_t s = 0; s < sums.size(); ++s)
+      EXPECT_EQ(sums[s].wait(), m_size * (1.0 * call + s));
+  }
+}
+
+// With nodes of one and of two ranks, the first of each sums with those of the others.
+TEST_F(AllReduceTest, SumsOverSeveralNodes) {
+  for (const char* const ranks_per_node : {"1", "2"}) {
+    setenv("NEKBONE_K_RANKS_PER_NODE", ranks_per_node, 1);
+    for_each_way<double>([&](const RankSum<double>& sum) {
+      for (int call = 0; call < 20; ++call) {
+        EXPECT_EQ(sum_of(sum, {1.0 * m_rank, 1.0 * call}),
+                  0.5 * m_size * (m_size - 1) + m_size * call);
+        const double total = sum_of(sum, {1 / (3.0 + m_rank)});
+        EXPECT_EQ(m_comm.max(total), m_comm.min(total));
+      }
+    });
+  }
+  unsetenv("NEKBONE_K_RANKS_PER_NODE");
+}
+
+TEST_F(AllReduceTest, LeavesLaterKernelsToTheirWork) {
+  for_each_way<double>([&](const RankSum<double>& sum) {
+    DeviceVector<double> other("other", 1000);
+    const DeviceVector<double> values = to_device("values", std::vector<double>{1, 2, 3});
+    sum.start(values);
+    Kokkos::deep_copy(ExecutionSpace(), other, 7.0);
+    EXPECT_EQ(sum.wait(), 6 * m_size);
+    EXPECT_EQ(Kokkos::create_mirror_view_and_copy(HostMemory(), other)(999), 7);
+  });
+}
+
+using HostFlag = Kokkos::View<int, Kokkos::SharedHostPinnedSpace>;
+
+/// A kernel that ends once `flag` is set, or gives up in the end, and says in `seen` which it was.
+void launch_kernel_waiting_for(const HostFlag& flag, const HostFlag& seen) {
+  Kokkos::parallel_for(
+      "waits for the host", Kokkos::RangePolicy<ExecutionSpace>(0, 1), KOKKOS_LAMBDA(int) {
+        const volatile int* const at = flag.data();
+        for (int i = 0; i < 3'000'000 && *at == 0; ++i)  // some seconds: a look takes a microsecond
+          seen() = 0;
+        seen() = *at;
+      });
+}
+
+TEST_F(AllReduceTest, IsThereWhileLaterKernelsRun) {
+  if (!HostInbox::is_early) GTEST_SKIP() << "kernels here end before their launch returns";
+  for_each_way<double>([&](const RankSum<double>& sum) {
+    const DeviceVector<double> values = to_device("values", std::vector<double>{1, 2, 3});
+    const HostFlag flag("flag"), seen("seen");
+    Kokkos::fence();
+    sum.start(values);
+    launch_kernel_waiting_for(flag, seen);
+    EXPECT_EQ(sum.wait(), 6 * m_size);
+    *static_cast<volatile int*>(flag.data()) = 1;
+    Kokkos::fence();
+    EXPECT_EQ(seen(), 1) << "the kernel had ended when the sum was there";
+  });
+}
+
+// ---- The choice ---------------------------------------------------------------------------------
+
+/// By MPI, but for what `Fault` does to the sums.
+template <class Fault>
+class Faulty final : public AllReduce {
+ public:
+  Faulty(const Communicator& comm, int n_values)
+      : m_comm(comm), m_good(all_reduce_strategies().front().make(comm, n_values)) {}
+  double* next() override { return m_good->next(); }
+  void wait(std::span<double> sums) override {
+    m_good->wait(sums);
+    Fault::apply(m_comm, ++m_call, sums);
+  }
+
+ private:
+  const Communicator& m_comm;
+  std::unique_ptr<AllReduce> m_good;
+  int m_call = 0;
+};
+template <class Fault>
+AllReduceStrategy faulty(const std::string& name) {
+  return {name, "Host", "", [](const Communicator& comm, int n_values) {
+            return std::unique_ptr<AllReduce>(std::make_unique<Faulty<Fault>>(comm, n_values));
+          }};
+}
+
+// From the tenth sum on, on one rank.
+struct ForgetsARank {
+  static void apply(const Communicator& comm, int call, std::span<double> sums) {
+    if (call >= 10 && comm.rank() == comm.size() - 1) sums[0] -= 1;
+  }
+};
+struct RoundsOtherwise {
+  static void apply(const Communicator& comm, int, std::span<double> sums) {
+    if (comm.rank() == comm.size() - 1) sums[1] = std::nextafter(sums[1], 0);
+  }
+};
+struct Throws {
+  static void apply(const Communicator& comm, int call, std::span<double>) {
+    if (call == 3 && comm.rank() == comm.size() / 2) throw std::runtime_error("no such luck");
+  }
+};
+std::unique_ptr<AllReduce> make_unavailable(const Communicator&, int) {
+  throw UnavailableError("there is no such network");
+}
+
+const TunerOptions quick{.budget_seconds = 0.05, .minimum_rounds = 3};
+
+TEST_F(AllReduceTest, EveryWayIsVerified) {
+  for (const AllReduceStrategy& strategy : available())
+    EXPECT_EQ(verify_all_reduce(m_comm, strategy), "") << strategy.name;
+}
+
+TEST_F(AllReduceTest, TunerSelectsOneThatIsThere) {
+  const AllReduceTuning tuning = tune_all_reduce(m_comm, all_reduce_strategies(), quick);
+  ASSERT_EQ(tuning.candidates.size(), all_reduce_strategies().size());
+  ASSERT_GE(tuning.selected, 0);
+  int selected = 0;
+  for (const AllReduceResult& c : tuning.candidates) {
+    selected += c.selected;
+    EXPECT_EQ(c.verified, c.available) << c.strategy.name << ": " << c.failure;
+    EXPECT_EQ(c.timing.has_value(), c.verified && m_size > 1) << c.strategy.name;
+    EXPECT_EQ(c.failure.empty(), c.verified) << c.strategy.name;
+    if (c.timing) EXPECT_EQ(static_cast<int>(c.timing->samples.size()), tuning.rounds);
+  }
+  EXPECT_EQ(selected, 1);
+  EXPECT_TRUE(tuning.candidates[tuning.selected].selected);
+  EXPECT_EQ(m_comm.max(std::int64_t{tuning.selected}), tuning.selected);
+  EXPECT_EQ(tuning.rounds >= 3, m_size > 1);
+}
+
+TEST_F(AllReduceTest, TunerExcludesTheWrongTheThrowingAndTheMissing) {
+  const AllReduceStrategy good = all_reduce_strategies().front();
+  const std::vector<AllReduceStrategy> strategies{faulty<ForgetsARank>("forgets"),
+                                                  faulty<Throws>("throws"),
+                                                  {"missing", "Host", "", make_unavailable},
+                                                  faulty<RoundsOtherwise>("rounds"),
+                                                  good};
+  const AllReduceTuning tuning = tune_all_reduce(m_comm, strategies, quick);
+  const auto& candidates = tuning.candidates;
+  EXPECT_EQ(candidates[0].failure.substr(0, 6), "WRONG:");
+  EXPECT_NE(candidates[1].failure.find("no such luck"), std::string::npos) << candidates[1].failure;
+  EXPECT_FALSE(candidates[2].available);
+  EXPECT_EQ(candidates[2].failure, "there is no such network");
+  if (m_size > 1) {  // alone nobody rounds otherwise
+    EXPECT_NE(candidates[3].failure.find("differs"), std::string::npos) << candidates[3].failure;
+    EXPECT_EQ(tuning.selected, 4);
+  }
+  for (const int excluded : {0, 1, 2}) {
+    EXPECT_FALSE(candidates[excluded].verified);
+    EXPECT_FALSE(candidates[excluded].timing);
+  }
+  // What was left behind does not spoil what comes after.
+  EXPECT_EQ(m_comm.sum(1.0), m_size);
+}
+
+TEST_F(AllReduceTest, TunerSelectsNothingWhenAllAreWrong) {
+  const AllReduceTuning tuning =
+      tune_all_reduce(m_comm, std::vector{faulty<ForgetsARank>("forgets")}, quick);
+  EXPECT_EQ(tuning.selected, -1);
+  EXPECT_FALSE(tuning.candidates[0].selected);
+}
+
+}  // namespace
+}  // namespace nekbone_k
