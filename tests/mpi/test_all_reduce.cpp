@@ -262,7 +262,9 @@ TEST_F(AllReduceTest, TunerSelectsOneThatIsThere) {
     EXPECT_EQ(c.verified, c.available) << c.strategy.name << ": " << c.failure;
     EXPECT_EQ(c.timing.has_value(), c.verified && m_size > 1) << c.strategy.name;
     EXPECT_EQ(c.failure.empty(), c.verified) << c.strategy.name;
-    if (c.timing) EXPECT_EQ(static_cast<int>(c.timing->samples.size()), tuning.rounds);
+    if (c.timing) {
+      EXPECT_EQ(static_cast<int>(c.timing->samples.size()), tuning.rounds);
+    }
   }
   EXPECT_EQ(selected, 1);
   EXPECT_TRUE(tuning.candidates[tuning.selected].selected);
