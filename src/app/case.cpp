@@ -77,6 +77,7 @@ void read_solver(YamlReader& keys, Case& run) {
 
 void read_gather_scatter(YamlReader& keys, Case& run) {
   read_names(keys, "strategies", all_strategies(), run.strategies);
+  keys.read("audit", run.audit, Booleans{});
   YamlReader& tuning = keys.section("tuning");
   tuning.read("budget_seconds", run.tuning.budget_seconds, Numbers{.at_least = 0});
   tuning.read("minimum_rounds", run.tuning.minimum_rounds, Integers{1, 10'000});

@@ -36,6 +36,7 @@ struct Case {
 
   std::vector<std::string> strategies;  ///< names of the table, in its order
   TunerOptions tuning;
+  bool audit = true;  ///< the choice is tried against others after CG
 
   std::string report_json = "nekbone-k.json";
   double memory_limit_gib = 0;  ///< a node; 0: what the machine has

@@ -16,9 +16,16 @@ namespace nekbone_k {
 OrderRecord tune_order(const Communicator& comm, const Case& input, int order,
                        const MemoryBudget& budget, Progress& progress);
 
-/// Solves the case at solver.order by conjugate gradients that exchange by `strategy` and sum over
-/// the ranks by `all_reduce`, and checks the result. Collective.
-SolveRecord solve(const Communicator& comm, const Case& input, const Strategy& strategy,
-                  const AllReduceStrategy& all_reduce, Progress& progress);
+/// What CG communicates by.
+struct SolveStrategies {
+  Strategy exchange;
+  std::vector<Strategy> other_exchanges;  ///< right ones that were not chosen, the best first
+  AllReduceStrategy all_reduce;
+};
+
+/// Solves the case at solver.order by conjugate gradients, checks the result and then, where the
+/// case asks for it, compares the exchange with the others that were not chosen. Collective.
+SolveRecord solve(const Communicator& comm, const Case& input, const SolveStrategies& strategies,
+                  Progress& progress);
 
 }  // namespace nekbone_k

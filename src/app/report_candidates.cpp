@@ -39,7 +39,7 @@ void add_row(Table& table, const CandidateRow& row, const DurationFormat& durati
     cells.push_back(duration.text(cost.median));
     cells.push_back(duration.text(cost.low) + ".." + duration.text(cost.high));
     cells.push_back(ratio_text(row.stage->relative_to_best));
-    cells.push_back(row.stage->tie ? "tie" : "");
+    cells.push_back(row.stage->tie ? "tie" : row.stage->stopped ? "out" : "");
   } else {
     cells.insert(cells.end(), {"-", "-", "-", ""});
   }

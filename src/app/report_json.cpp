@@ -61,6 +61,7 @@ Json input_json(const Case& c) {
         {"all_reduce", c.all_reduces}}},
       {"gather_scatter",
        {{"strategies", c.strategies},
+        {"audit", c.audit},
         {"tuning",
          {{"budget_seconds", c.tuning.budget_seconds},
           {"minimum_rounds", c.tuning.minimum_rounds}}}}},
@@ -98,6 +99,7 @@ Json stage_json(const std::optional<StageResult>& stage) {
       {"cost", summary(stage->cost)},
       {"relative_to_best", number(stage->relative_to_best)},
       {"tie", stage->tie},
+      {"stopped", stage->stopped},
       {"samples_s", numbers(stage->samples)},
   };
 }
@@ -186,6 +188,19 @@ Json order_json(const OrderRecord& o) {
   };
 }
 
+Json audit_json(const std::optional<Audit>& audit) {
+  if (!audit) return nullptr;
+  Json strategies = Json::array();
+  for (const AuditedStrategy& audited : audit->strategies)
+    strategies.push_back({{"strategy", audited.name}, {"timing", stage_json(audited.timing)}});
+  return {
+      {"regret", number(audit->regret())}, {"best", audit->strategies[audit->best()].name},
+      {"others", audit->others},           {"rounds", audit->rounds},
+      {"iterations", audit->iterations},   {"audit_s", number(audit->seconds)},
+      {"strategies", strategies},
+  };
+}
+
 Json solve_json(const SolveRecord& s, double copy_bandwidth) {
   return {
       {"order", s.order},
@@ -215,6 +230,7 @@ Json solve_json(const SolveRecord& s, double copy_bandwidth) {
       {"bandwidth_share", ratio(s.bandwidth, copy_bandwidth)},
       {"peak_memory_bytes", number(s.peak_memory)},
       {"history", numbers(s.history)},
+      {"audit", audit_json(s.audit)},
   };
 }
 

@@ -142,6 +142,26 @@ std::string header_text(const RunRecord& record) {
   return text;
 }
 
+namespace {
+
+std::string audit_text(const Audit& audit) {
+  const auto& choice = audit.strategies.front();
+  const auto& best = audit.strategies[audit.best()];
+  const std::size_t tried = audit.strategies.size() - 1;
+  const std::string verdict = audit.best() == 0 ? "no other was faster"
+                              : choice.timing.tie
+                                  ? fmt::format("ties with {}, which took {:.1f} % less", best.name,
+                                                100 * (1 - 1 / (1 + audit.regret())))
+                                  : fmt::format("{} would have taken {:.1f} % less", best.name,
+                                                100 * (1 - 1 / (1 + audit.regret())));
+  return fmt::format(
+      "{} an iteration by the choice, {} rounds of {} iterations beside {} of {} others: {}",
+      seconds_text(choice.timing.cost.median), audit.rounds, audit.iterations, tried, audit.others,
+      verdict);
+}
+
+}  // namespace
+
 std::string solve_text(const SolveRecord& solve, const MachineRecord& machine) {
   std::string text =
       fmt::format("\n{}", heading(fmt::format("CG at order {}, strategy {}, sums by {}",
@@ -163,6 +183,7 @@ std::string solve_text(const SolveRecord& solve, const MachineRecord& machine) {
   text += field("speed", fmt::format("{} by Nekbone's count, {}", giga_text(solve.flops, "FLOP/s"),
                                      giga_text(solve.dofs_per_second, "DOF/s")));
   text += field("traffic", traffic_text(solve, machine.copy_bandwidth));
+  if (solve.audit) text += field("regret", audit_text(*solve.audit));
   text += field(solve.passed ? "PASS" : "FAIL", solve.verdict);
   return text;
 }

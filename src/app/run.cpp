@@ -64,6 +64,22 @@ const Strategy* selected_strategy(const std::vector<OrderRecord>& orders, int or
   return nullptr;
 }
 
+/// The right ones that were not selected at the solver's order, by how far they were
+/// from the best of the stage that they were made for.
+std::vector<Strategy> other_strategies(const std::vector<OrderRecord>& orders, int order) {
+  std::vector<const CandidateResult*> others;
+  for (const OrderRecord& record : orders)
+    if (record.order == order)
+      for (const CandidateResult& c : record.tuning.candidates)
+        if (c.verified && !c.selected && c.own_stage()) others.push_back(&c);
+  std::stable_sort(others.begin(), others.end(), [](const auto* one, const auto* other) {
+    return one->own_stage()->relative_to_best < other->own_stage()->relative_to_best;
+  });
+  std::vector<Strategy> strategies;
+  for (const CandidateResult* c : others) strategies.push_back(c->strategy);
+  return strategies;
+}
+
 std::vector<int> orders_to_tune(const Case& input) {
   std::vector<int> orders = input.orders;
   if (std::find(orders.begin(), orders.end(), input.solver_order) == orders.end())
@@ -164,8 +180,10 @@ bool run(const Communicator& comm, const Case& input) {
   print(comm, progress, all_reduce_text(record.all_reduce));
   const Strategy* const strategy = selected_strategy(record.orders, input.solver_order);
   if (const int sum = record.all_reduce.selected; strategy != nullptr && sum >= 0) {
-    record.solve =
-        solve(comm, input, *strategy, record.all_reduce.candidates[sum].strategy, progress);
+    record.solve = solve(comm, input,
+                         {*strategy, other_strategies(record.orders, input.solver_order),
+                          record.all_reduce.candidates[sum].strategy},
+                         progress);
     print(comm, progress, solve_text(*record.solve, record.machine));
   }
   record.passed = passed(record);

@@ -9,6 +9,7 @@
 #include "app/case.hpp"
 #include "core/communicator.hpp"
 #include "gs/all_reduce_tuner.hpp"
+#include "gs/audit.hpp"
 #include "gs/tuner.hpp"
 
 namespace nekbone_k {
@@ -63,6 +64,7 @@ struct SolveRecord {
   double bytes_per_dof = 0;    ///< least bytes an iteration and unique DOF, all kernels launched
   double bandwidth = 0;        ///< B/s by those bytes
   double peak_memory = 0;      ///< B, largest resident set summed over the ranks
+  std::optional<Audit> audit;  ///< where there was something to compare with
   bool passed = false;
   std::string verdict;  ///< why it passed or failed, in a sentence
 };

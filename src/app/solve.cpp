@@ -16,6 +16,9 @@
 namespace nekbone_k {
 namespace {
 
+/// Of CG's time, what the audit may take where that is more than a stage of tuning may.
+constexpr double audit_share = 0.2;
+
 /// ‖b - A x‖ and ‖(b - A x) - r‖, over owned DOFs.
 struct ResidualCheck {
   double true_residual = 0, difference = 0;
@@ -94,8 +97,9 @@ void judge(const Case& input, const ResidualCheck& check, SolveRecord& record) {
 
 }  // namespace
 
-SolveRecord solve(const Communicator& comm, const Case& input, const Strategy& strategy,
-                  const AllReduceStrategy& all_reduce, Progress& progress) {
+SolveRecord solve(const Communicator& comm, const Case& input, const SolveStrategies& strategies,
+                  Progress& progress) {
+  const auto& [strategy, others, all_reduce] = strategies;
   SolveRecord record;
   record.order = input.solver_order;
   record.strategy = strategy.name;
@@ -131,9 +135,12 @@ SolveRecord solve(const Communicator& comm, const Case& input, const Strategy& s
     return conjugate_gradients(comm, a, ops, v, {input.iterations, input.tolerance}, project,
                                [&](int iteration) { progress.update(iteration); });
   };
-  const CgResult cg = input.vector_ops == VectorOps::fused
-                          ? iterate(FusedVectorOps(comm, range, inverse_diagonal, all_reduce))
-                          : iterate(KokkosKernelsVectorOps(comm, range, inverse_diagonal));
+  const auto with_vector_ops = [&](const auto& action) {
+    return input.vector_ops == VectorOps::fused
+               ? action(FusedVectorOps(comm, range, inverse_diagonal, all_reduce))
+               : action(KokkosKernelsVectorOps(comm, range, inverse_diagonal));
+  };
+  const CgResult cg = with_vector_ops(iterate);
 
   space.gs().check();
 
@@ -168,6 +175,19 @@ SolveRecord solve(const Communicator& comm, const Case& input, const Strategy& s
   record.bandwidth = bytes * iterations_per_second;
   record.peak_memory = comm.sum(peak_memory());
   judge(input, check, record);
+  if (input.audit && record.passed && !others.empty() && cg.iterations > 0) {
+    progress.stage(fmt::format("order {}: comparing the choice with others", record.order));
+    // With the same vectors: the solution is no longer wanted.
+    record.audit = with_vector_ops([&](const auto& ops) {
+      const AuditedWork work{[&] { problem.right_hand_side(space, geometry, v.r); },
+                             [&](int n) {
+                               conjugate_gradients(comm, a, ops, v, {n, 0}, project);
+                             }};
+      return audit_choice(
+          space.gs(), others, cg.seconds / cg.iterations, work,
+          {.budget_seconds = std::max(input.tuning.budget_seconds / 2, audit_share * cg.seconds)});
+    });
+  }
   return record;
 }
 

@@ -131,10 +131,9 @@ AllReduceTuning tune_all_reduce(const Communicator& comm,
     const DeviceVector<Pair> parts("nekbone_k: parts to sum", n_parts);
     tuning.repeats = sums_a_sample;
     tuning.rounds = Rounds(comm).run(
-        members.size(),
+        stages, nullptr,
         {.seconds = options.budget_seconds / 10, .least = options.minimum_rounds, .most = 200},
-        [&](std::size_t c) { return time_sums(comm, *sums[c], parts); },
-        [&](std::size_t c, double sample) { stages[c]->samples.push_back(sample); });
+        [&](std::size_t c) { return time_sums(comm, *sums[c], parts); });
     winner = judge(stages, {});
   }
   members[winner]->selected = true;

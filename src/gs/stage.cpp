@@ -6,15 +6,48 @@
 
 namespace nekbone_k {
 
-int Rounds::run(std::size_t candidates, const Limits& limits,
-                const std::function<double(std::size_t)>& run,
-                const std::function<void(std::size_t, double)>& store) {
-  for (int w = 0; w < warm_ups; ++w)
-    for (std::size_t c = 0; c < candidates; ++c) run(c);
-  const double begin = wall_seconds();
-  std::vector<double> samples(candidates);
-  std::vector<std::size_t> turns(candidates);
+namespace {
+
+constexpr int rounds_before_stopping = 5;
+constexpr double slower_always = 1.1, slower_usually = 1.25;
+
+/// Those of the first samples of `best` that were taken in the rounds of `samples`.
+std::span<const double> in_same_rounds(const std::vector<double>& best,
+                                       const std::vector<double>& samples) {
+  return std::span(best).first(std::min(best.size(), samples.size()));
+}
+
+bool cannot_win(const std::vector<double>& samples, const std::vector<double>& best) {
+  for (std::size_t round = 0; round < samples.size(); ++round)
+    if (!(samples[round] > slower_always * best[round])) return false;
+  return median(samples) > slower_usually * median(best);
+}
+
+/// Marks those that cannot win any more; returns how many are left.
+std::size_t stop_losers(std::span<StageResult* const> members) {
+  const StageResult* best = nullptr;
+  for (const StageResult* member : members)
+    if (!member->stopped && (best == nullptr || median(member->samples) < median(best->samples)))
+      best = member;
+  std::size_t left = 0;
+  for (StageResult* member : members) {
+    if (member != best && !member->stopped)
+      member->stopped = cannot_win(member->samples, best->samples);
+    if (!member->stopped) ++left;
+  }
+  return left;
+}
+
+}  // namespace
+
+int Rounds::run(std::span<StageResult* const> members, std::vector<double>* reference,
+                const Limits& limits, const std::function<double(std::size_t)>& run) {
+  std::vector<std::size_t> turns(members.size() + (reference != nullptr ? 1 : 0));
   std::iota(turns.begin(), turns.end(), std::size_t{0});
+  for (int w = 0; w < warm_ups; ++w)
+    for (const std::size_t c : turns) run(c);
+  const double begin = wall_seconds();
+  std::vector<double> samples(turns.size());
   int round = 0;
   for (bool go_on = true; go_on; ++round) {
     // Fisher–Yates, by hand because std::shuffle may differ between libraries.
@@ -22,9 +55,14 @@ int Rounds::run(std::size_t candidates, const Limits& limits,
       std::swap(turns[last - 1], turns[m_random() % last]);
     for (const std::size_t turn : turns) samples[turn] = run(turn);
     m_comm.max(samples);
-    for (std::size_t c = 0; c < candidates; ++c) store(c, samples[c]);
+    for (const std::size_t turn : turns)
+      (turn == members.size() ? *reference : members[turn]->samples).push_back(samples[turn]);
     const bool in_time = m_comm.broadcast(wall_seconds() - begin) < limits.seconds;
     go_on = round + 1 < limits.least || (in_time && round + 1 < limits.most);
+    if (round + 1 < rounds_before_stopping) continue;
+    const std::size_t left = stop_losers(members);
+    std::erase_if(turns, [&](std::size_t c) { return c < members.size() && members[c]->stopped; });
+    if (left == 1 && members.size() > 1 && round + 1 >= limits.least) go_on = false;
   }
   return round;
 }
@@ -36,19 +74,23 @@ std::size_t judge(std::span<StageResult* const> members, const std::vector<doubl
   for (StageResult* const result : members) {
     times.push_back(result->samples);
     std::vector<double> costs = result->samples;
-    for (std::size_t round = 0; round < work.size(); ++round) {
+    for (std::size_t round = 0; round < costs.size() && !work.empty(); ++round) {
       costs[round] -= work[round];
       times.back()[round] = costs[round] + usual_work;
     }
     result->cost = summarize(costs);
   }
-  const auto& best = *std::min_element(
-      times.begin(), times.end(),
-      [](const auto& one, const auto& other) { return median(one) < median(other); });
+  std::size_t best_member = members.size();
+  for (std::size_t c = 0; c < members.size(); ++c)
+    if (!members[c]->stopped &&
+        (best_member == members.size() || median(times[c]) < median(times[best_member])))
+      best_member = c;
+  const std::vector<double>& best = times[best_member];
   std::vector<std::size_t> tied;
   for (std::size_t c = 0; c < members.size(); ++c) {
-    members[c]->relative_to_best = median(times[c]) / median(best);
-    if (is_tie(times[c], best)) tied.push_back(c);
+    const auto best_then = in_same_rounds(best, times[c]);
+    members[c]->relative_to_best = median(times[c]) / median(best_then);
+    if (!members[c]->stopped && is_tie(times[c], best_then)) tied.push_back(c);
   }
   for (const std::size_t c : tied) members[c]->tie = tied.size() > 1;
   return tied.front();

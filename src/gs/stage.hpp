@@ -19,11 +19,14 @@ struct StageResult {
   Summary cost;                 ///< s; under work: the samples less the work's own
   /// The cost, and with it the usual time of the work, over that of the best of the stage.
   double relative_to_best = 1;
-  bool tie = false;  ///< another cannot be told from it, and one of the two is the best
+  bool tie = false;      ///< another cannot be told from it, and one of the two is the best
+  bool stopped = false;  ///< left out of later rounds, as it could not win any more
 };
 
 /// Runs candidates in interleaved rounds: in each every candidate once, in an order drawn anew, so
-/// that none always follows the same other; the draws are the same on every rank.
+/// that none always follows the same other; the draws are the same on every rank. From the fifth
+/// round on candidates that cannot win are left out: those that were slower than the one with the
+/// least median by a tenth in every round so far, and by a quarter in the median.
 class Rounds {
  public:
   struct Limits {
@@ -35,19 +38,20 @@ class Rounds {
 
   explicit Rounds(const Communicator& comm) : m_comm(comm) {}
 
-  /// `run(c)` does candidate c once and returns the seconds that it took on this rank; `store(c,
-  /// sample)` gets the maximum over the ranks. Returns the number of rounds. Collective.
-  int run(std::size_t candidates, const Limits& limits,
-          const std::function<double(std::size_t)>& run,
-          const std::function<void(std::size_t, double)>& store);
+  /// `run(c)` does candidate c once and returns the seconds that it took on this rank. Their maxima
+  /// over the ranks become the samples of `members`, and of `reference`, which is no candidate, is
+  /// run as number members.size() where there is one, and is never left out. Ends early when one
+  /// candidate is left. Returns the number of rounds. Collective.
+  int run(std::span<StageResult* const> members, std::vector<double>* reference,
+          const Limits& limits, const std::function<double(std::size_t)>& run);
 
  private:
   const Communicator& m_comm;
   std::mt19937_64 m_random{20220101};
 };
 
-/// Fills in what the samples of a stage say, less those of the `work` (or nothing) in the same
-/// round, and returns the position of the winner: the lowest cost, or the first among those that
+/// Fills in the rest from the samples of a stage, less those of the `work` (or nothing) in the same
+/// rounds, and returns the position of the winner: the lowest cost, or the first among those that
 /// tie with it. `members`, one at least, are in the order of the table.
 std::size_t judge(std::span<StageResult* const> members, const std::vector<double>& work);
 

@@ -54,6 +54,7 @@ class Tuner {
 
  private:
   using Members = std::vector<Candidate*>;
+  using Stage = std::optional<StageResult> CandidateResult::*;
 
   void time_candidates() {
     m_result.work_name = m_work.name;
@@ -88,16 +89,15 @@ class Tuner {
     for (Candidate* c : plain) c->result.alone.emplace();
     m_result.repeats = repeats_for(plain);
     const int repeats = m_result.repeats;
-    m_result.rounds_alone = m_rounds.run(
-        plain.size(), limits(),
-        [&](std::size_t c) {
-          m_comm.barrier();
-          const double begin = wall_seconds();
-          for (int i = 0; i < repeats; ++i) exchange_once(plain[c]->exchange);
-          Kokkos::fence("nekbone_k: exchanges timed");
-          return (wall_seconds() - begin) / repeats;
-        },
-        [&](std::size_t c, double sample) { plain[c]->result.alone->samples.push_back(sample); });
+    m_result.rounds_alone = m_rounds.run(stage_of(plain, &CandidateResult::alone), nullptr,
+                                         limits(), [&](std::size_t c) {
+                                           m_comm.barrier();
+                                           const double begin = wall_seconds();
+                                           for (int i = 0; i < repeats; ++i)
+                                             exchange_once(plain[c]->exchange);
+                                           Kokkos::fence("nekbone_k: exchanges timed");
+                                           return (wall_seconds() - begin) / repeats;
+                                         });
     return winner_of(plain, &CandidateResult::alone, {});
   }
 
@@ -107,36 +107,34 @@ class Tuner {
     if (plain_winner != nullptr) members.insert(members.begin(), plain_winner);
     for (Candidate* c : members) c->result.with_work.emplace();
     const double portion = m_result.work_portion = choose_portion(overlapped);
-    m_result.rounds_with_work = m_rounds.run(
-        members.size() + 1, limits(),
-        [&](std::size_t c) {
-          m_comm.barrier();
-          const double begin = wall_seconds();
-          if (c == members.size()) {
-            m_work.run(portion);
-          } else if (members[c]->result.strategy.overlapped) {
-            exchange_around(portion, members[c]->exchange);
-          } else {
-            m_work.run(portion);
-            exchange_once(members[c]->exchange);
-          }
-          Kokkos::fence("nekbone_k: exchange under work timed");
-          return wall_seconds() - begin;
-        },
-        [&](std::size_t c, double sample) {
-          (c == members.size() ? m_result.work_alone : members[c]->result.with_work->samples)
-              .push_back(sample);
-        });
+    m_result.rounds_with_work =
+        m_rounds.run(stage_of(members, &CandidateResult::with_work), &m_result.work_alone, limits(),
+                     [&](std::size_t c) {
+                       m_comm.barrier();
+                       const double begin = wall_seconds();
+                       if (c == members.size()) {
+                         m_work.run(portion);
+                       } else if (members[c]->result.strategy.overlapped) {
+                         exchange_around(portion, members[c]->exchange);
+                       } else {
+                         m_work.run(portion);
+                         exchange_once(members[c]->exchange);
+                       }
+                       Kokkos::fence("nekbone_k: exchange under work timed");
+                       return wall_seconds() - begin;
+                     });
     return winner_of(members, &CandidateResult::with_work, m_result.work_alone);
   }
 
   /// The winner of a stage; see judge(). `members` are in the order of the table.
-  static Candidate* winner_of(const Members& members,
-                              std::optional<StageResult> CandidateResult::*stage,
+  static Candidate* winner_of(const Members& members, Stage stage,
                               const std::vector<double>& work) {
+    return members[judge(stage_of(members, stage), work)];
+  }
+  static std::vector<StageResult*> stage_of(const Members& members, Stage stage) {
     std::vector<StageResult*> results;
     for (Candidate* c : members) results.push_back(&*(c->result.*stage));
-    return members[judge(results, work)];
+    return results;
   }
 
   Rounds::Limits limits() const {

@@ -69,7 +69,8 @@ struct TuningResult {
 ///
 /// Each candidate is first verified (see verify.hpp); one that is not to be had, is wrong or throws
 /// on any rank is excluded on all, with the reason. Then two stages of interleaved rounds, each
-/// with half of the budget and at least minimum_rounds:
+/// with half of the budget and at least minimum_rounds, from which those that cannot win any more
+/// drop out (see Rounds):
 ///
 /// 1. every plain strategy's exchange alone;
 /// 2. every overlapped strategy, and the winner of stage 1, together with the work, and the work

@@ -1,0 +1,55 @@
+/// @file
+/// How good a choice turned out to be.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gs/gather_scatter.hpp"
+#include "gs/stage.hpp"
+
+namespace nekbone_k {
+
+/// One strategy in the real loop.
+struct AuditedStrategy {
+  std::string name;
+  StageResult timing;  ///< of one iteration, s
+};
+
+/// The choice, first, and the others that were tried.
+struct Audit {
+  std::vector<AuditedStrategy> strategies;
+  int others = 0;      ///< strategies that could have been tried
+  int iterations = 0;  ///< timed together for one sample
+  int rounds = 0;
+  double seconds = 0;  ///< that the audit took
+
+  /// Position of the least median.
+  std::size_t best() const;
+  /// How much longer an iteration took by the choice than by the best: 0 if it is the best.
+  double regret() const;
+};
+
+/// What the choice was made for.
+struct AuditedWork {
+  std::function<void()> prepare;                ///< before each sample, not timed
+  std::function<void(int iterations)> iterate;  ///< returns when all of it is done
+};
+
+struct AuditOptions {
+  double budget_seconds = 1;  ///< for choosing how many others to try, and for rounds
+  int iterations = 5;         ///< of a sample
+  int least_rounds = 3;
+  int least_others = 2;  ///< tried whatever they take
+};
+
+/// Lets the strategy that `gs` has and `others` do some of the work, in interleaved rounds. Of the
+/// others, which come in the order of how well they did before, as many are tried as the budget has
+/// room for if an iteration takes `iteration_seconds`. In the end the choice is selected again.
+/// Collective, with the same result on every rank.
+Audit audit_choice(GatherScatter& gs, std::span<const Strategy> others, double iteration_seconds,
+                   const AuditedWork& work, const AuditOptions& options);
+
+}  // namespace nekbone_k

@@ -1,0 +1,79 @@
+// What a choice is said to be worth, where how fast each strategy is is known.
+#include "gs/audit.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <map>
+#include <thread>
+#include <vector>
+
+namespace nekbone_k {
+namespace {
+
+class AuditTest : public testing::Test {
+ protected:
+  // Work that takes as many milliseconds an iteration as is said for the strategy selected.
+  Audit audit(const std::string& choice, const std::vector<std::string>& others,
+              const std::map<std::string, int>& milliseconds, const AuditOptions& options) {
+    m_gs.select(*find_strategy(choice));
+    std::vector<Strategy> strategies;
+    for (const std::string& name : others) strategies.push_back(*find_strategy(name));
+    const AuditedWork work{[&] { ++m_prepared; },
+                           [&](int n) {
+                             EXPECT_GT(m_prepared, m_iterated);
+                             m_iterated = m_prepared;
+                             m_seen.push_back(m_gs.strategy().name);
+                             std::this_thread::sleep_for(std::chrono::milliseconds(
+                                 n * milliseconds.at(m_gs.strategy().name)));
+                           }};
+    const Audit result =
+        audit_choice(m_gs, strategies, 1e-3 * milliseconds.at(choice), work, options);
+    EXPECT_EQ(m_gs.strategy().name, choice);
+    EXPECT_EQ(result.strategies.front().name, choice);
+    EXPECT_EQ(result.others, static_cast<int>(others.size()));
+    // The same on every rank.
+    EXPECT_EQ(m_comm.max(result.regret()), m_comm.min(result.regret()));
+    return result;
+  }
+
+  const Communicator m_comm{MPI_COMM_WORLD};
+  GatherScatter m_gs{m_comm, std::vector<GlobalId>{0, 1 + m_comm.rank()}};
+  int m_prepared = 0, m_iterated = 0;
+  std::vector<std::string> m_seen;
+};
+
+const std::string one = "device-pairwise", two = "host-pairwise", three = "device-alltoall",
+                  four = "host-alltoall";
+
+TEST_F(AuditTest, SaysThatTheChoiceWasTheBest) {
+  const Audit result = audit(one, {two, three}, {{one, 1}, {two, 20}, {three, 10}}, {0, 2, 3, 2});
+  EXPECT_EQ(result.best(), 0U);
+  EXPECT_EQ(result.regret(), 0);
+  EXPECT_EQ(result.rounds, 3);
+  EXPECT_EQ(result.iterations, 2);
+  ASSERT_EQ(result.strategies.size(), 3U);
+  for (const AuditedStrategy& strategy : result.strategies)
+    EXPECT_EQ(strategy.timing.samples.size(), 3U) << strategy.name;
+}
+
+TEST_F(AuditTest, NamesTheOneThatWouldHaveBeenBetter) {
+  const Audit result = audit(two, {one, three}, {{one, 20}, {two, 10}, {three, 1}}, {0, 2, 3, 2});
+  EXPECT_EQ(result.strategies[result.best()].name, three);
+  EXPECT_GT(result.regret(),
+            1);  // the sleep is at least so long: 10 against 1 and what it overruns
+}
+
+TEST_F(AuditTest, TriesAsManyOthersAsThereIsTimeForAndTheFirstOnesAlways) {
+  const std::map<std::string, int> milliseconds{{one, 1}, {two, 1}, {three, 1}, {four, 1}};
+  EXPECT_EQ(audit(one, {two, three, four}, milliseconds, {0, 1, 1, 2}).strategies.size(), 3U);
+  EXPECT_EQ(audit(one, {two, three, four}, milliseconds, {0, 1, 1, 0}).strategies.size(), 1U);
+  const Audit all = audit(one, {two, three, four}, milliseconds, {10, 1, 1, 0});
+  ASSERT_EQ(all.strategies.size(), 4U);
+  EXPECT_EQ(all.strategies[1].name, two);
+  EXPECT_EQ(all.strategies[3].name, four);
+  EXPECT_EQ(audit(one, {two}, milliseconds, {0, 1, 1, 2}).strategies.size(), 2U);
+}
+
+}  // namespace
+}  // namespace nekbone_k
