@@ -79,6 +79,8 @@ void read_gather_scatter(YamlReader& keys, Case& run) {
   read_names(keys, "strategies", all_strategies(), run.strategies);
   keys.read("audit", run.audit, Booleans{});
   YamlReader& tuning = keys.section("tuning");
+  tuning.read_choice("mode", run.tuning_mode, {TuningMode::measure, TuningMode::cached});
+  tuning.read("cache", run.tuning_cache, FileNames{});
   tuning.read("budget_seconds", run.tuning.budget_seconds, Numbers{.at_least = 0});
   tuning.read("minimum_rounds", run.tuning.minimum_rounds, Integers{1, 10'000});
 }
@@ -226,6 +228,8 @@ const char* name(Preconditioner preconditioner) {
 const char* name(VectorOps vector_ops) {
   return vector_ops == VectorOps::kokkos_kernels ? "kokkos-kernels" : "fused";
 }
+
+const char* name(TuningMode mode) { return mode == TuningMode::cached ? "cached" : "measure"; }
 
 const char* name(Geometry geometry) {
   switch (geometry) {

@@ -14,6 +14,8 @@ namespace nekbone_k {
 enum class ProblemKind { taylor_green, manufactured, nekbone };
 enum class Preconditioner { none, jacobi };
 enum class VectorOps { fused, kokkos_kernels };
+/// measure: in every run; cached: only where no earlier run has.
+enum class TuningMode { measure, cached };
 
 /// One run. The defaults here are the documented defaults of the keys.
 struct Case {
@@ -36,6 +38,8 @@ struct Case {
 
   std::vector<std::string> strategies;  ///< names of the table, in its order
   TunerOptions tuning;
+  TuningMode tuning_mode = TuningMode::measure;
+  std::string tuning_cache = "nekbone-k-cache.json";
   bool audit = true;  ///< the choice is tried against others after CG
 
   std::string report_json = "nekbone-k.json";
@@ -63,6 +67,7 @@ Case parse_case(const std::string& text, const std::string& source,
 const char* name(ProblemKind);
 const char* name(Preconditioner);
 const char* name(VectorOps);
+const char* name(TuningMode);
 const char* name(Geometry);
 const char* name(Deformation);
 

@@ -73,6 +73,7 @@ MachineRecord make_machine_record(const Communicator& comm) {
   machine.backend = ExecutionSpace::name();
   machine.concurrency = ExecutionSpace().concurrency();
   machine.mpi_library = mpi_library();
+  machine.processor = processor_name();
   machine.ranks = comm.size();
   machine.nodes = layout.nodes;
   machine.ranks_per_node = count_ranks_per_node(comm, layout);

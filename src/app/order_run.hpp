@@ -12,9 +12,9 @@ namespace nekbone_k {
 
 /// Numbers the mesh at `order`, plans its halo, tunes, and frees all of it again. Overlapped
 /// strategies are timed under the real operator if that fits into `budget`, else under the on-rank
-/// gather-scatter. Collective.
-OrderRecord tune_order(const Communicator& comm, const Case& input, int order,
-                       const MemoryBudget& budget, Progress& progress);
+/// gather-scatter. Where the case asks for it, choices of earlier runs are taken. Collective.
+OrderRecord tune_order(const Communicator& comm, const Case& input, const MachineRecord& machine,
+                       int order, const MemoryBudget& budget, Progress& progress);
 
 /// What CG communicates by.
 struct SolveStrategies {

@@ -63,7 +63,9 @@ Json input_json(const Case& c) {
        {{"strategies", c.strategies},
         {"audit", c.audit},
         {"tuning",
-         {{"budget_seconds", c.tuning.budget_seconds},
+         {{"mode", name(c.tuning_mode)},
+          {"cache", c.tuning_cache},
+          {"budget_seconds", c.tuning.budget_seconds},
           {"minimum_rounds", c.tuning.minimum_rounds}}}}},
       {"verification", {{"error_bound", c.error_bound}}},
       {"report", {{"json", c.report_json}}},
@@ -82,6 +84,7 @@ Json machine_json(const MachineRecord& m) {
       {"backend", m.backend},
       {"concurrency", m.concurrency},
       {"mpi_library", m.mpi_library},
+      {"processor", m.processor},
       {"ranks", m.ranks},
       {"nodes", m.nodes},
       {"ranks_per_node", m.ranks_per_node},
@@ -184,6 +187,8 @@ Json order_json(const OrderRecord& o) {
         {"message_bytes", spread(o.message_bytes)},
         {"sent_bytes", spread(o.sent_bytes)}}},
       {"setup_s", number(o.setup_seconds)},
+      {"replayed", o.replayed},
+      {"cache_note", o.cache_note.empty() ? Json(nullptr) : Json(o.cache_note)},
       {"tuning", tuning_json(o.tuning)},
   };
 }

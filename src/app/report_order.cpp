@@ -100,6 +100,7 @@ std::string order_text(const OrderRecord& order) {
         "  ", "no shared DOFs: nothing to exchange or to time, so the simplest strategy is taken");
   if (!order.tuning.candidates.empty()) text += "\n" + strategy_table(order.tuning);
   text += winner_text(order.tuning);
+  if (!order.cache_note.empty()) text += wrap("    cache: ", order.cache_note);
   text += wrap("  ",
                fmt::format("Verified in {}, timed in {}", seconds_text(order.tuning.verify_seconds),
                            seconds_text(order.tuning.tune_seconds)));

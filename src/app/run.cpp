@@ -172,7 +172,7 @@ bool run(const Communicator& comm, const Case& input) {
   reset_peak_memory();  // what measuring took is not what the case takes
   print(comm, progress, header_text(record));
   for (const int order : tuned.orders) {
-    record.orders.push_back(tune_order(comm, input, order, budget, progress));
+    record.orders.push_back(tune_order(comm, input, record.machine, order, budget, progress));
     print(comm, progress, order_text(record.orders.back()));
   }
   progress.stage("tuning the sums over ranks");

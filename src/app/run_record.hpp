@@ -20,6 +20,7 @@ struct MachineRecord {
   std::string kokkos_version, backend;  ///< backend: name of the execution space
   int concurrency = 1;                  ///< threads of the execution space on a rank
   std::string mpi_library;
+  std::string processor;  ///< of rank 0's node
   int ranks = 1, nodes = 1;
   std::vector<int> ranks_per_node;
   std::vector<std::string> hosts;     ///< of each rank
@@ -41,6 +42,10 @@ struct OrderRecord {
   Spread sent_bytes;         ///< of all messages of doubles that a rank sends
   double setup_seconds = 0;  ///< numbering, halo plan and, where used, geometric factors
   TuningResult tuning;
+  /// With tuning mode cached: whether the choice of an earlier run was taken, and in words which or
+  /// why not.
+  bool replayed = false;
+  std::string cache_note;
 };
 
 /// The CG run.

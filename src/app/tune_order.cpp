@@ -7,6 +7,7 @@
 
 #include "app/memory.hpp"
 #include "app/order_run.hpp"
+#include "app/replay.hpp"
 #include "operators/elliptic_operator.hpp"
 
 namespace nekbone_k {
@@ -68,8 +69,8 @@ std::vector<Strategy> chosen_strategies(const Case& input) {
 
 }  // namespace
 
-OrderRecord tune_order(const Communicator& comm, const Case& input, int order,
-                       const MemoryBudget& budget, Progress& progress) {
+OrderRecord tune_order(const Communicator& comm, const Case& input, const MachineRecord& machine,
+                       int order, const MemoryBudget& budget, Progress& progress) {
   OrderRecord record;
   record.order = order;
   record.compiled = is_compiled_order(order);
@@ -107,7 +108,7 @@ OrderRecord tune_order(const Communicator& comm, const Case& input, int order,
     };
   }
   progress.stage(fmt::format("order {}: tuning the gather-scatter", order));
-  record.tuning = tune(space.gs(), chosen_strategies(input), work, input.tuning);
+  tune_or_replay(input, machine, space.gs(), chosen_strategies(input), work, record);
   return record;
 }
 

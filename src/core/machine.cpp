@@ -76,6 +76,16 @@ std::vector<int> nodes_of_ranks(const Communicator& comm) {
   return nodes;
 }
 
+std::string processor_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    if (line.rfind("model name", 0) != 0) continue;
+    const std::size_t name = line.find_first_not_of(": \t", line.find(':'));
+    if (name != std::string::npos) return line.substr(name);
+  }
+  return "unknown";
+}
+
 std::string host_name() {
   std::array<char, 256> name{};
   gethostname(name.data(), name.size() - 1);

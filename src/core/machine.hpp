@@ -27,6 +27,8 @@ std::vector<int> nodes_of_ranks(const Communicator& comm);
 int pretended_ranks_per_node();
 
 std::string host_name();
+/// The processor's name, or "unknown".
+std::string processor_name();
 /// The cores this process may run on, e.g. "0-1,4", and how many they are.
 std::string allowed_cores();
 int allowed_core_count();

@@ -15,6 +15,7 @@ from harness import small
 
 EXCHANGES = [f"{memory}-{pattern}" for memory in ("device", "host") for pattern in (
     "pairwise", "persistent", "neighbour", "alltoall", "put", "crystal")] + ["nccl", "peer-memory"]
+SUMS = ["host-mpi", "host-shared", "nccl", "peer-memory"]
 STRATEGIES = EXCHANGES + [f"{name}+overlap" for name in EXCHANGES if not name.endswith("crystal")]
 # Orders that no build compiles unless asked to.
 RUN_TIME_ORDER = 17
@@ -86,6 +87,7 @@ class RunTest(harness.CliTest):
         tuning, shares = order["tuning"], order["per_rank"]["shared_dofs"]["max"] > 0
         candidates = tuning["candidates"]
         self.assertEqual([c["strategy"] for c in candidates],
+                         [tuning["selected"]] if order["replayed"] else
                          report["input"]["gather_scatter"]["strategies"])
         self.assertTrue(all(c["verified"] == c["available"] for c in candidates), candidates)
         for c in candidates:
@@ -289,6 +291,7 @@ class Strategies(RunTest):
         strategies = [c["strategy"] for c in order["tuning"]["candidates"] if c["available"]]
         self.assertGreaterEqual(len(strategies), len(STRATEGIES) - 6)
         reports = self.reports(*((3, {"gather_scatter__strategies": f"[{strategy}]",
+                                      "solver__all_reduce": "host-mpi",
                                       "orders": "[5]"}) for strategy in strategies))
         for strategy, report in zip(strategies, reports):
             with self.subTest(strategy):
@@ -296,6 +299,66 @@ class Strategies(RunTest):
                 self.assertEqual(report["solve"]["history"], reports[0]["solve"]["history"],
                                  f"rounds otherwise than {strategies[0]}")
 
+    def test_sums_over_ranks(self):
+        [whole] = self.reports((3, {}))
+        tuning = whole["all_reduce"]
+        self.assertEqual([c["all_reduce"] for c in tuning["candidates"]], SUMS)
+        self.assertEqual([c["all_reduce"] for c in tuning["candidates"] if c["selected"]],
+                         [whole["solve"]["all_reduce"]])
+        sums = [c["all_reduce"] for c in tuning["candidates"] if c["available"]]
+        self.assertEqual(sums[:2], ["host-mpi", "host-shared"])
+        reports = self.reports(*((3, {"solver__all_reduce": name}) for name in sums))
+        self.assert_same_solution(reports)
+        self.assertEqual([report["solve"]["all_reduce"] for report in reports], sums)
+
+    def test_audit_compares_with_what_was_not_chosen(self):
+        report, run = self.passing(2)
+        audit, tuned = report["solve"]["audit"], report["orders"][-1]["tuning"]
+        names = [audited["strategy"] for audited in audit["strategies"]]
+        self.assertEqual(names[0], report["solve"]["strategy"])
+        self.assertEqual(len(set(names)), len(names))
+        right = [c["strategy"] for c in tuned["candidates"] if c["verified"]]
+        self.assertEqual(audit["others"], len(right) - 1)
+        self.assertLessEqual(set(names), set(right))
+        self.assertIn(audit["best"], names)
+        self.assertGreaterEqual(audit["regret"], 0)
+        self.assertRegex(run.out, r"(?m)^  regret  ")
+        for changes in ({"gather_scatter__audit": "false"},
+                        {"gather_scatter__strategies": "host-pairwise"}):
+            report, run = self.passing(2, **changes)
+            self.assertIsNone(report["solve"]["audit"])
+            self.assertNotIn("regret", run.out)
+
+    def test_choices_of_earlier_runs_are_taken(self):
+        cached = {"gather_scatter__tuning__mode": "cached",
+                  "gather_scatter__tuning__cache": str(self.new_folder() / "cache.json")}
+        first, _ = self.passing(2, **cached)
+        for order in first["orders"]:
+            self.assertFalse(order["replayed"])
+            self.assertIn("measured anew, as there is no", order["cache_note"])
+        again, run = self.passing(2, **cached)
+        taken = [order for order in again["orders"] if order["replayed"]]
+        # A busy machine may make some look slower than they were.
+        self.assertTrue(taken, [order["cache_note"] for order in again["orders"]])
+        for before, order in zip(first["orders"], again["orders"]):
+            if order["replayed"]:
+                self.assertEqual(order["tuning"]["selected"], before["tuning"]["selected"])
+                self.assertEqual(len(order["tuning"]["candidates"]), 1)
+                self.assertIn("the choice of", order["cache_note"])
+        other, _ = self.passing(3, **cached)
+        for order in other["orders"]:
+            self.assertFalse(order["replayed"])
+            self.assertIn("does not have this case", order["cache_note"])
+
+    def test_a_cache_that_is_none_ends_no_run(self):
+        path = str(self.new_folder() / "cache.json")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("nonsense")
+        report, _ = self.passing(2, gather_scatter__tuning__mode="cached",
+                                 gather_scatter__tuning__cache=path)
+        self.assertIn("cannot be used", report["orders"][0]["cache_note"])
+        with open(path + ".unreadable", encoding="utf-8") as file:
+            self.assertEqual(file.read(), "nonsense")
 
     def test_pretended_nodes_are_warned_of(self):
         with unittest.mock.patch.dict(os.environ, NEKBONE_K_RANKS_PER_NODE="2"):
@@ -332,7 +395,7 @@ class CommandLine(RunTest):
         run = self.run_program(2, "--list-strategies")
         self.assert_listed(run)
         names = re.findall(r"^  (\S+) ", run.out, flags=re.MULTILINE)
-        self.assertEqual(sorted(names), sorted(STRATEGIES), str(run))
+        self.assertEqual(sorted(names), sorted(STRATEGIES + SUMS), str(run))
 
     def test_dry_run(self):
         for ranks in (1, 3):

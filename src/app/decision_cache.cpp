@@ -1,0 +1,182 @@
+#include "app/decision_cache.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+namespace nekbone_k {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr int format_version = 1;
+constexpr std::array case_fields{"elements",  "periodic", "order",      "components",
+                                 "precision", "geometry", "strategies", "ranks"};
+
+struct Entry {
+  DecisionKey key;
+  Decision decision;
+};
+
+/// What a file holds, or why it cannot be used.
+struct Content {
+  std::vector<Entry> entries;
+  bool exists = false;
+  std::string complaint;
+};
+
+Entry to_entry(const Json& json) {
+  Entry entry;
+  for (const auto& [name, value] : json.at("key").items())
+    entry.key.fields[name] = value.get<std::string>();
+  entry.decision = {json.at("strategy").get<std::string>(), json.at("cost_s").get<double>(),
+                    json.at("found").get<std::string>()};
+  return entry;
+}
+
+Content read(const std::string& path) {
+  Content content;
+  std::error_code error;
+  content.exists = fs::exists(path, error);
+  if (!content.exists) return content;
+  std::ifstream file(path, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  if (!file) {
+    content.complaint = std::strerror(errno);
+    return content;
+  }
+  try {
+    const Json json = Json::parse(text);
+    if (json.at("decision_cache").get<int>() != format_version)
+      content.complaint = "it is of another version";
+    else
+      for (const Json& entry : json.at("decisions")) content.entries.push_back(to_entry(entry));
+  } catch (const Json::exception&) {
+    content.complaint = "it is no cache of decisions";
+  }
+  return content;
+}
+
+std::string to_text(const std::vector<Entry>& entries) {
+  Json decisions = Json::array();
+  for (const Entry& entry : entries)
+    decisions.push_back({{"strategy", entry.decision.strategy},
+                         {"cost_s", entry.decision.cost_seconds},
+                         {"found", entry.decision.found},
+                         {"key", entry.key.fields}});
+  const Json json{{"decision_cache", format_version}, {"decisions", decisions}};
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+/// Keeps other processes out as long as it lives. The lock is of a file of its own, as the cache is
+/// replaced by renaming.
+class Lock {
+ public:
+  explicit Lock(const std::string& path)
+      : m_file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+    if (m_file < 0) return;
+    while (flock(m_file, LOCK_EX) != 0)
+      if (errno != EINTR) {
+        close(m_file);
+        m_file = -1;
+        return;
+      }
+  }
+  ~Lock() {
+    if (m_file >= 0) close(m_file);
+  }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+  bool held() const { return m_file >= 0; }
+
+ private:
+  int m_file;
+};
+
+}  // namespace
+
+bool DecisionKey::same_case(const DecisionKey& other) const {
+  for (const char* const name : case_fields) {
+    const auto here = fields.find(name), there = other.fields.find(name);
+    if (here == fields.end() || there == other.fields.end() || here->second != there->second)
+      return false;
+  }
+  return true;
+}
+
+std::string DecisionKey::difference(const DecisionKey& other) const {
+  std::string text;
+  const auto add = [&](const std::string& name, const std::string& was, const std::string& now) {
+    text += fmt::format("{}{} was {}, now {}", text.empty() ? "" : "; ", name, was, now);
+  };
+  for (const auto& [name, was] : fields) {
+    const auto now = other.fields.find(name);
+    if (now == other.fields.end())
+      add(name, was, "not known");
+    else if (now->second != was)
+      add(name, was, now->second);
+  }
+  for (const auto& [name, now] : other.fields)
+    if (fields.count(name) == 0) add(name, "not known", now);
+  return text;
+}
+
+DecisionCache::Found DecisionCache::find(const DecisionKey& key) const {
+  const Content content = read(m_path);
+  if (!content.exists) return {{}, fmt::format("there is no {} yet", m_path)};
+  if (!content.complaint.empty())
+    return {{}, fmt::format("{} cannot be used: {}", m_path, content.complaint)};
+  // Later ones are newer.
+  std::string difference;
+  for (auto entry = content.entries.rbegin(); entry != content.entries.rend(); ++entry) {
+    if (!entry->key.same_case(key)) continue;
+    const std::string differs = entry->key.difference(key);
+    if (differs.empty()) return {entry->decision, {}};
+    if (difference.empty()) difference = differs;
+  }
+  if (!difference.empty())
+    return {{}, fmt::format("{} has this case from elsewhere: {}", m_path, difference)};
+  return {{}, fmt::format("{} does not have this case", m_path)};
+}
+
+std::string DecisionCache::store(const DecisionKey& key, const Decision& decision) const {
+  const Lock lock(m_path + ".lock");
+  const auto failure = [&](const std::string& why) {
+    return fmt::format("the decision is not kept: {} cannot be written: {}", m_path, why);
+  };
+  if (!lock.held()) return failure(std::strerror(errno));
+  Content content = read(m_path);
+  std::error_code error;
+  if (!content.complaint.empty()) {
+    fs::rename(m_path, m_path + ".unreadable", error);
+    if (error) return failure(error.message());
+  }
+  std::erase_if(content.entries,
+                [&](const Entry& entry) { return entry.key.fields == key.fields; });
+  content.entries.push_back({key, decision});
+  const std::string temporary = fmt::format("{}.{}.tmp", m_path, getpid());
+  std::ofstream file(temporary, std::ios::binary);
+  file << to_text(content.entries);
+  file.close();
+  if (!file) {
+    const std::string why = std::strerror(errno);
+    fs::remove(temporary, error);
+    return failure(why);
+  }
+  fs::rename(temporary, m_path, error);
+  return error ? failure(error.message()) : std::string();
+}
+
+}  // namespace nekbone_k

@@ -1,0 +1,51 @@
+/// @file
+/// Choices of earlier runs, kept in a file.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace nekbone_k {
+
+/// What a choice holds for: names and values of everything that it may depend on.
+struct DecisionKey {
+  std::map<std::string, std::string> fields;
+
+  /// What differs in `other`, in words: "mpi was …, now …". Empty if nothing does.
+  std::string difference(const DecisionKey& other) const;
+  /// Whether both are of the same mesh, order, strategies and so on, on as many ranks, whatever the
+  /// machine.
+  bool same_case(const DecisionKey& other) const;
+};
+
+/// A choice.
+struct Decision {
+  std::string strategy;
+  double cost_seconds = 0;  ///< as the report of that run had it
+  std::string found;        ///< when, UTC
+};
+
+/// A JSON file of choices. Not collective: one rank uses it. Runs that use a file at the same time
+/// wait for each other, and one that is killed leaves the file as it was before or after.
+class DecisionCache {
+ public:
+  explicit DecisionCache(std::string path) : m_path(std::move(path)) {}
+  const std::string& path() const { return m_path; }
+
+  struct Found {
+    std::optional<Decision> decision;
+    std::string why_not;  ///< in words, where there is none
+  };
+  /// The choice for `key`, or why there is none: no such case, another machine, no readable file.
+  Found find(const DecisionKey& key) const;
+
+  /// Keeps a choice in place of one with the same key. A file that is not a cache is kept as
+  /// PATH.unreadable. Returns what went wrong, in words; empty if nothing did.
+  std::string store(const DecisionKey& key, const Decision& decision) const;
+
+ private:
+  std::string m_path;
+};
+
+}  // namespace nekbone_k

@@ -1,0 +1,154 @@
+#include "app/replay.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "app/format.hpp"
+#include "gs/statistics.hpp"
+
+namespace nekbone_k {
+namespace {
+
+/// What devices are, not where: "Cuda 0, NVIDIA H200 at 0000:1b:00" is an NVIDIA H200.
+std::string kind_of(const std::string& device) {
+  const std::size_t name = device.find(", "), place = device.rfind(" at ");
+  const std::size_t begin = name == std::string::npos ? 0 : name + 2;
+  return device.substr(begin, place == std::string::npos ? place : place - begin);
+}
+
+template <class Texts>
+std::string joined(const Texts& texts) {
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+/// Why ranks must not share a choice, or nothing. The same on every rank.
+std::string disagreement(const Communicator& comm, const DecisionKey& key) {
+  const std::string here = fmt::format("{}", fmt::join(key.fields, "\n"));
+  const std::vector<std::string> keys = comm.gather(here);
+  for (std::size_t r = 1; r < keys.size(); ++r)
+    if (keys[r] != keys[0])
+      return fmt::format("ranks 0 and {} see different machines or run different programs", r);
+  return {};
+}
+
+struct Looked {
+  std::string strategy;  ///< empty: none was found
+  double cost_seconds = 0;
+  std::string note;
+};
+
+/// On every rank what rank 0 finds in the file.
+Looked look_up(const Communicator& comm, const DecisionCache& cache, const DecisionKey& key) {
+  Looked looked;
+  if (comm.is_root()) {
+    const DecisionCache::Found found = cache.find(key);
+    looked.note = found.why_not;
+    if (found.decision) {
+      looked = {found.decision->strategy, found.decision->cost_seconds,
+                fmt::format("{}, chosen {}", cache.path(), found.decision->found)};
+      if (find_strategy(looked.strategy) == nullptr)
+        looked = {"", 0,
+                  fmt::format("{} names {}, which is no strategy", cache.path(), looked.strategy)};
+    }
+  }
+  looked.strategy = comm.broadcast(looked.strategy);
+  looked.cost_seconds = comm.broadcast(looked.cost_seconds);
+  looked.note = comm.broadcast(looked.note);
+  return looked;
+}
+
+const CandidateResult* chosen(const TuningResult& tuning) {
+  return tuning.selected < 0 ? nullptr : &tuning.candidates[tuning.selected];
+}
+
+/// What a choice costs, for the file: nothing where nothing was exchanged.
+double cost_of(const CandidateResult& choice) {
+  return choice.own_stage() ? choice.own_stage()->cost.median : 0;
+}
+
+/// Why a choice that was made before is not taken now, or nothing.
+std::string objection(const TuningResult& tuning, const Looked& looked) {
+  const CandidateResult* const choice = chosen(tuning);
+  if (choice == nullptr) {
+    const CandidateResult& tried = tuning.candidates.front();
+    return fmt::format("{} is {} now: {}", tried.strategy.name,
+                       tried.available ? "WRONG" : "not to be had", tried.failure);
+  }
+  const double cost = cost_of(*choice);
+  // What hides behind the work costs noise; that of the work itself is no reason.
+  const double noise = tuning.work_alone.empty() ? 0 : 0.1 * median(tuning.work_alone);
+  if (cost <= 1.5 * std::max(looked.cost_seconds, 0.0) + noise) return {};
+  return fmt::format("{} now costs {}, and {} when it was chosen", choice->strategy.name,
+                     seconds_text(cost), seconds_text(looked.cost_seconds));
+}
+
+}  // namespace
+
+DecisionKey make_decision_key(const Case& input, const MachineRecord& machine, int order) {
+  std::set<std::string> devices;
+  for (const std::string& device : machine.devices) devices.insert(kind_of(device));
+  std::set<std::string> bindings(machine.binding.begin(), machine.binding.end());
+  return {{
+      {"elements", joined(input.mesh.elements)},
+      {"periodic", joined(input.mesh.periodic)},
+      {"order", std::to_string(order)},
+      {"components", "1"},
+      {"precision", "double"},
+      {"geometry", name(input.mesh.geometry)},
+      {"strategies", joined(input.strategies)},
+      {"ranks", std::to_string(machine.ranks)},
+      {"ranks per node", joined(machine.ranks_per_node)},
+      {"cores", joined(bindings)},
+      {"threads", std::to_string(machine.concurrency)},
+      {"processor", machine.processor},
+      {"devices", joined(devices)},
+      {"MPI", machine.mpi_library.substr(0, machine.mpi_library.find('\n'))},
+      {"backend", machine.backend},
+      {"program", machine.version + ", commit " + machine.commit},
+      {"compiler", machine.compiler},
+  }};
+}
+
+void tune_or_replay(const Case& input, const MachineRecord& machine, GatherScatter& gs,
+                    std::span<const Strategy> strategies, const OverlapWork& work,
+                    OrderRecord& record) {
+  const Communicator& comm = gs.communicator();
+  if (input.tuning_mode == TuningMode::measure) {
+    record.tuning = tune(gs, strategies, work, input.tuning);
+    return;
+  }
+  const DecisionCache cache(input.tuning_cache);
+  const DecisionKey key = make_decision_key(input, machine, record.order);
+  std::string why_not = disagreement(comm, key);
+  const bool agreed = why_not.empty();
+  if (agreed) {
+    const Looked looked = look_up(comm, cache, key);
+    why_not = looked.note;
+    if (!looked.strategy.empty()) {
+      TunerOptions quick = input.tuning;
+      quick.budget_seconds = 0;
+      record.tuning = tune(gs, std::vector{*find_strategy(looked.strategy)}, work, quick);
+      why_not = objection(record.tuning, looked);
+      record.replayed = why_not.empty();
+      if (record.replayed) {
+        record.cache_note = "the choice of " + looked.note;
+        return;
+      }
+    }
+  }
+  record.tuning = tune(gs, strategies, work, input.tuning);
+  record.cache_note = "measured anew, as " + why_not;
+  const CandidateResult* const choice = chosen(record.tuning);
+  if (!agreed || choice == nullptr) return;
+  std::string failure;
+  if (comm.is_root())
+    failure = cache.store(key, {choice->strategy.name, cost_of(*choice), machine.started});
+  failure = comm.broadcast(failure);
+  record.cache_note += failure.empty() ? fmt::format("; kept in {}", cache.path()) : "; " + failure;
+}
+
+}  // namespace nekbone_k

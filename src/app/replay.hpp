@@ -1,0 +1,24 @@
+/// @file
+/// Tuning that begins with what earlier runs chose.
+#pragma once
+
+#include <string>
+
+#include "app/decision_cache.hpp"
+#include "app/run_record.hpp"
+
+namespace nekbone_k {
+
+/// What the choice at `order` holds for, on this machine. The same on every rank.
+DecisionKey make_decision_key(const Case& input, const MachineRecord& machine, int order);
+
+/// tune() as the case asks for: in mode cached a choice of an earlier run for the same key is taken
+/// if it still is right and, timed in the least number of rounds, costs no more than half as much
+/// again as it did; else all strategies are tuned and the choice kept. Fills in what `record` says
+/// of tuning. Collective, with the same result on every rank; rank 0 alone reads and writes the
+/// file, and no failure of that ends the run.
+void tune_or_replay(const Case& input, const MachineRecord& machine, GatherScatter& gs,
+                    std::span<const Strategy> strategies, const OverlapWork& work,
+                    OrderRecord& record);
+
+}  // namespace nekbone_k

@@ -1,0 +1,136 @@
+// Choices kept in a file: found again where they hold, and nowhere else.
+#include "app/decision_cache.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace nekbone_k {
+namespace {
+
+namespace fs = std::filesystem;
+
+class DecisionCacheTest : public testing::Test {
+ protected:
+  DecisionCacheTest() {
+    std::string folder = fs::temp_directory_path() / "nekbone-k-cache-XXXXXX";
+    m_folder = mkdtemp(folder.data());
+  }
+  ~DecisionCacheTest() override { fs::remove_all(m_folder); }
+
+  std::string path() const { return m_folder / "cache.json"; }
+  std::string read(const std::string& name) const {
+    std::ifstream file(m_folder / name);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  void write(const std::string& text) const { std::ofstream(path()) << text; }
+
+  static DecisionKey key(const std::string& order, const std::string& mpi = "MPI 4") {
+    return {{{"elements", "4, 4, 4"},
+             {"periodic", "1, 1, 1"},
+             {"order", order},
+             {"components", "1"},
+             {"precision", "double"},
+             {"geometry", "stored"},
+             {"strategies", "a, b"},
+             {"ranks", "2"},
+             {"MPI", mpi}}};
+  }
+
+  fs::path m_folder;
+};
+
+TEST_F(DecisionCacheTest, FindsWhatWasStored) {
+  const DecisionCache cache(path());
+  EXPECT_NE(cache.find(key("7")).why_not.find("there is no"), std::string::npos);
+  EXPECT_EQ(cache.store(key("7"), {"a", 1.25e-5, "today"}), "");
+  EXPECT_EQ(cache.store(key("3"), {"b", -1e-6, "today"}), "");
+  const auto seven = DecisionCache(path()).find(key("7")), three = cache.find(key("3"));
+  ASSERT_TRUE(seven.decision && three.decision);
+  EXPECT_EQ(seven.decision->strategy, "a");
+  EXPECT_EQ(seven.decision->cost_seconds, 1.25e-5);
+  EXPECT_EQ(seven.decision->found, "today");
+  EXPECT_EQ(three.decision->strategy, "b");
+  EXPECT_EQ(cache.store(key("7"), {"b", 2e-5, "later"}), "");
+  EXPECT_EQ(cache.find(key("7")).decision->strategy, "b");
+  EXPECT_EQ(cache.find(key("3")).decision->strategy, "b");
+}
+
+TEST_F(DecisionCacheTest, SaysWhatDiffersWhereTheCaseIsKnownFromElsewhere) {
+  const DecisionCache cache(path());
+  EXPECT_EQ(cache.store(key("7"), {"a", 1e-5, "today"}), "");
+  const auto elsewhere = cache.find(key("7", "MPI 5"));
+  EXPECT_FALSE(elsewhere.decision);
+  EXPECT_NE(elsewhere.why_not.find("MPI was MPI 4, now MPI 5"), std::string::npos)
+      << elsewhere.why_not;
+  const auto other = cache.find(key("8"));
+  EXPECT_FALSE(other.decision);
+  EXPECT_NE(other.why_not.find("does not have this case"), std::string::npos) << other.why_not;
+  DecisionKey more = key("7");
+  more.fields["devices"] = "some";
+  EXPECT_NE(cache.find(more).why_not.find("devices was not known, now some"), std::string::npos);
+}
+
+TEST_F(DecisionCacheTest, KeepsAFileThatIsNone) {
+  const std::string good = [&] {
+    EXPECT_EQ(DecisionCache(path()).store(key("1"), {"a", 1, "x"}), "");
+    return read("cache.json");
+  }();
+  for (const std::string& text :
+       {std::string("no JSON"), std::string("{}"), std::string("[1, 2]"), std::string(),
+        good.substr(0, good.size() / 2), std::string(R"({"decision_cache": 2, "decisions": []})"),
+        std::string(R"({"decision_cache": 1, "decisions": [{"key": 3}]})")}) {
+    SCOPED_TRACE(text);
+    write(text);
+    const DecisionCache cache(path());
+    const auto found = cache.find(key("1"));
+    EXPECT_FALSE(found.decision);
+    EXPECT_NE(found.why_not.find("cannot be used"), std::string::npos) << found.why_not;
+    EXPECT_EQ(cache.store(key("1"), {"b", 2, "y"}), "");
+    EXPECT_EQ(cache.find(key("1")).decision->strategy, "b");
+    EXPECT_EQ(read("cache.json.unreadable"), text);
+  }
+}
+
+TEST_F(DecisionCacheTest, SaysWhereItCannotWrite) {
+  const DecisionCache cache(m_folder / "no such folder" / "cache.json");
+  EXPECT_NE(cache.store(key("1"), {"a", 1, "x"}).find("cannot be written"), std::string::npos);
+  EXPECT_FALSE(cache.find(key("1")).decision);
+}
+
+TEST_F(DecisionCacheTest, KeepsWhatSeveralProcessesStoreAtOnce) {
+  constexpr int processes = 4, decisions = 25;
+  std::vector<pid_t> children;
+  for (int p = 0; p < processes; ++p) {
+    const pid_t child = fork();
+    if (child == 0) {
+      const DecisionCache cache(path());
+      bool good = true;
+      for (int d = 0; d < decisions; ++d)
+        good = cache.store(key(std::to_string(p * 1000 + d)), {"a", 1.0 * d, "x"}).empty() && good;
+      _exit(good ? 0 : 1);
+    }
+    children.push_back(child);
+  }
+  for (const pid_t child : children) {
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  const DecisionCache cache(path());
+  for (int p = 0; p < processes; ++p)
+    for (int d = 0; d < decisions; ++d) {
+      const auto found = cache.find(key(std::to_string(p * 1000 + d)));
+      ASSERT_TRUE(found.decision) << found.why_not;
+      EXPECT_EQ(found.decision->cost_seconds, d);
+    }
+}
+
+}  // namespace
+}  // namespace nekbone_k
