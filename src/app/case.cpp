@@ -81,6 +81,8 @@ void read_gather_scatter(YamlReader& keys, Case& run) {
   YamlReader& tuning = keys.section("tuning");
   tuning.read_choice("mode", run.tuning_mode, {TuningMode::measure, TuningMode::cached});
   tuning.read("cache", run.tuning_cache, FileNames{});
+  tuning.read("journal", run.tuning_journal, FileNames{});
+  tuning.read("patience_seconds", run.tuning_patience, Numbers{.above = 0});
   tuning.read("budget_seconds", run.tuning.budget_seconds, Numbers{.at_least = 0});
   tuning.read("minimum_rounds", run.tuning.minimum_rounds, Integers{1, 10'000});
 }

@@ -40,7 +40,9 @@ struct Case {
   TunerOptions tuning;
   TuningMode tuning_mode = TuningMode::measure;
   std::string tuning_cache = "nekbone-k-cache.json";
-  bool audit = true;  ///< the choice is tried against others after CG
+  std::string tuning_journal = "nekbone-k-journal.jsonl";
+  double tuning_patience = 30;  ///< s, for a message
+  bool audit = true;            ///< the choice is tried against others after CG
 
   std::string report_json = "nekbone-k.json";
   double memory_limit_gib = 0;  ///< a node; 0: what the machine has

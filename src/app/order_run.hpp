@@ -14,7 +14,8 @@ namespace nekbone_k {
 /// strategies are timed under the real operator if that fits into `budget`, else under the on-rank
 /// gather-scatter. Where the case asks for it, choices of earlier runs are taken. Collective.
 OrderRecord tune_order(const Communicator& comm, const Case& input, const MachineRecord& machine,
-                       int order, const MemoryBudget& budget, Progress& progress);
+                       int order, const MemoryBudget& budget, const TuningGuard& guard,
+                       Progress& progress);
 
 /// What CG communicates by.
 struct SolveStrategies {

@@ -115,10 +115,10 @@ DecisionKey make_decision_key(const Case& input, const MachineRecord& machine, i
 
 void tune_or_replay(const Case& input, const MachineRecord& machine, GatherScatter& gs,
                     std::span<const Strategy> strategies, const OverlapWork& work,
-                    OrderRecord& record) {
+                    const TuningGuard& guard, OrderRecord& record) {
   const Communicator& comm = gs.communicator();
   if (input.tuning_mode == TuningMode::measure) {
-    record.tuning = tune(gs, strategies, work, input.tuning);
+    record.tuning = tune(gs, strategies, work, input.tuning, guard);
     return;
   }
   const DecisionCache cache(input.tuning_cache);
@@ -131,7 +131,7 @@ void tune_or_replay(const Case& input, const MachineRecord& machine, GatherScatt
     if (!looked.strategy.empty()) {
       TunerOptions quick = input.tuning;
       quick.budget_seconds = 0;
-      record.tuning = tune(gs, std::vector{*find_strategy(looked.strategy)}, work, quick);
+      record.tuning = tune(gs, std::vector{*find_strategy(looked.strategy)}, work, quick, guard);
       why_not = objection(record.tuning, looked);
       record.replayed = why_not.empty();
       if (record.replayed) {
@@ -140,7 +140,7 @@ void tune_or_replay(const Case& input, const MachineRecord& machine, GatherScatt
       }
     }
   }
-  record.tuning = tune(gs, strategies, work, input.tuning);
+  record.tuning = tune(gs, strategies, work, input.tuning, guard);
   record.cache_note = "measured anew, as " + why_not;
   const CandidateResult* const choice = chosen(record.tuning);
   if (!agreed || choice == nullptr) return;

@@ -19,6 +19,6 @@ DecisionKey make_decision_key(const Case& input, const MachineRecord& machine, i
 /// file, and no failure of that ends the run.
 void tune_or_replay(const Case& input, const MachineRecord& machine, GatherScatter& gs,
                     std::span<const Strategy> strategies, const OverlapWork& work,
-                    OrderRecord& record);
+                    const TuningGuard& guard, OrderRecord& record);
 
 }  // namespace nekbone_k

@@ -65,6 +65,8 @@ Json input_json(const Case& c) {
         {"tuning",
          {{"mode", name(c.tuning_mode)},
           {"cache", c.tuning_cache},
+          {"journal", c.tuning_journal},
+          {"patience_seconds", c.tuning_patience},
           {"budget_seconds", c.tuning.budget_seconds},
           {"minimum_rounds", c.tuning.minimum_rounds}}}}},
       {"verification", {{"error_bound", c.error_bound}}},

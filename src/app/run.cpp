@@ -11,6 +11,7 @@
 #include "app/order_run.hpp"
 #include "app/progress.hpp"
 #include "app/report.hpp"
+#include "app/tuning_watch.hpp"
 #include "core/errors.hpp"
 #include "core/machine.hpp"
 #include "gs/strategy_table.hpp"
@@ -171,8 +172,11 @@ bool run(const Communicator& comm, const Case& input) {
   record.machine.copy_bandwidth = measure_copy_bandwidth(comm, layout);
   reset_peak_memory();  // what measuring took is not what the case takes
   print(comm, progress, header_text(record));
+  TuningWatch watch(comm, input, record.machine);
+  const TuningGuard guard = watch.guard();
   for (const int order : tuned.orders) {
-    record.orders.push_back(tune_order(comm, input, record.machine, order, budget, progress));
+    record.orders.push_back(
+        tune_order(comm, input, record.machine, order, budget, guard, progress));
     print(comm, progress, order_text(record.orders.back()));
   }
   progress.stage("tuning the sums over ranks");

@@ -70,7 +70,8 @@ std::vector<Strategy> chosen_strategies(const Case& input) {
 }  // namespace
 
 OrderRecord tune_order(const Communicator& comm, const Case& input, const MachineRecord& machine,
-                       int order, const MemoryBudget& budget, Progress& progress) {
+                       int order, const MemoryBudget& budget, const TuningGuard& guard,
+                       Progress& progress) {
   OrderRecord record;
   record.order = order;
   record.compiled = is_compiled_order(order);
@@ -108,7 +109,7 @@ OrderRecord tune_order(const Communicator& comm, const Case& input, const Machin
     };
   }
   progress.stage(fmt::format("order {}: tuning the gather-scatter", order));
-  tune_or_replay(input, machine, space.gs(), chosen_strategies(input), work, record);
+  tune_or_replay(input, machine, space.gs(), chosen_strategies(input), work, guard, record);
   return record;
 }
 

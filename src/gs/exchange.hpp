@@ -9,6 +9,7 @@
 
 #include "core/communicator.hpp"
 #include "core/peer_memory.hpp"
+#include "core/waiting.hpp"
 #include "gs/halo_plan.hpp"
 
 namespace nekbone_k {
@@ -21,6 +22,9 @@ struct MessageBuffers {
   std::size_t item_bytes = 0;
   /// Where the kernels run that fill `send` and drain `receive`, and those of the exchange.
   ExecutionSpace stream = {};
+  /// Seconds after which a wait for messages is given up with an InternalError, where a strategy
+  /// can: its buffers must then not be freed.
+  double patience = for_ever;
 
   std::size_t bytes(const HaloPlan& plan) const { return item_bytes * plan.n_slots(); }
 };

@@ -82,9 +82,10 @@ struct Unpack {
 template <class T>
 class HaloExchange {
  public:
-  /// Makes the exchange for fields of `components` components. `comm` outlives the object.
+  /// Makes the exchange for fields of `components` components. `comm` outlives the object. For
+  /// `patience` see MessageBuffers.
   HaloExchange(const Communicator& comm, std::shared_ptr<const DeviceHaloPlan> plan,
-               const Strategy& strategy, int components = 1)
+               const Strategy& strategy, int components = 1, double patience = for_ever)
       : m_stream(strategy.overlapped ? side_stream() : ExecutionSpace()),
         m_plan(std::move(plan)),
         m_components(components),
@@ -92,9 +93,9 @@ class HaloExchange {
         m_receive_memory(buffer_bytes()),
         m_send(m_send_memory.as_vector<T>(buffer_bytes() / sizeof(T))),
         m_receive(m_receive_memory.as_vector<T>(buffer_bytes() / sizeof(T))),
-        m_exchange(
-            strategy.make(comm, m_plan->host,
-                          {m_send.data(), m_receive.data(), components * sizeof(T), m_stream})) {}
+        m_exchange(strategy.make(
+            comm, m_plan->host,
+            {m_send.data(), m_receive.data(), components * sizeof(T), m_stream, patience})) {}
 
   /// Packs the shared entries of `field`, shape (>= n_shared, components), and posts the messages.
   /// Collective, with finish().

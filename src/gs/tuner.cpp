@@ -25,8 +25,9 @@ struct Candidate {
 
 class Tuner {
  public:
-  Tuner(GatherScatter& gs, const OverlapWork& work, const TunerOptions& options)
-      : m_comm(gs.communicator()), m_gs(gs), m_work(work), m_options(options) {
+  Tuner(GatherScatter& gs, const OverlapWork& work, const TunerOptions& options,
+        const TuningGuard& guard)
+      : m_comm(gs.communicator()), m_gs(gs), m_work(work), m_options(options), m_guard(guard) {
     const LocalIndex n_shared = gs.plan().n_shared();
     m_field = DeviceField<double>("nekbone_k: tuned field", n_shared, 1);
     // Repeated exchanges add it up until it overflows to infinity, which takes no longer to add.
@@ -38,12 +39,17 @@ class Tuner {
     for (const Strategy& strategy : strategies) {
       CandidateResult& result = m_result.candidates.emplace_back();
       result.strategy = strategy;
+      result.failure = m_guard.why_excluded(strategy.name);
+      result.available = result.failure.empty();
+      if (!result.available) continue;
+      m_guard.enter(strategy.name);
       try {
-        result.failure = verify_strategy(m_comm, m_gs.device_plan(), strategy);
+        result.failure = verify_strategy(m_comm, m_gs.device_plan(), strategy, m_guard.patience);
       } catch (const UnavailableError& error) {
         result.available = false;
         result.failure = error.what();
       }
+      m_guard.leave();
       result.verified = result.failure.empty();
     }
     m_result.verify_seconds = m_comm.max(wall_seconds() - begin);
@@ -64,7 +70,8 @@ class Tuner {
       if (!result.verified) continue;
       try {
         candidates.push_back(std::make_unique<Candidate>(
-            result, HaloExchange<double>(m_comm, m_gs.device_plan(), result.strategy)));
+            result, HaloExchange<double>(m_comm, m_gs.device_plan(), result.strategy, 1,
+                                         m_guard.patience)));
       } catch (const UnavailableError& error) {  // as all candidates hold their buffers now
         result.available = result.verified = false;
         result.failure = error.what();
@@ -146,7 +153,7 @@ class Tuner {
     double exchange = 0;
     for (Candidate* c : overlapped) {
       std::vector<double> times(5);  // the median of some: one may meet a busy moment
-      for (double& time : times) time = time_once(c->exchange);
+      for (double& time : times) time = time_once(*c);
       exchange = std::max(exchange, median(times));
     }
     m_work.run(1);
@@ -163,7 +170,7 @@ class Tuner {
   int repeats_for(const Members& plain) {
     double shortest = 1e300, round = 0;
     for (Candidate* c : plain) {
-      const double time = time_once(c->exchange);
+      const double time = time_once(*c);
       shortest = std::min(shortest, time);
       round += time;
     }
@@ -175,13 +182,16 @@ class Tuner {
   }
 
   /// One warm exchange, nothing in between; slowest rank, in seconds.
-  double time_once(HaloExchange<double>& exchange) {
-    exchange_once(exchange);
+  double time_once(Candidate& c) {
+    m_guard.enter(c.result.strategy.name);
+    exchange_once(c.exchange);
     m_comm.barrier();
     const double begin = wall_seconds();
-    exchange_once(exchange);
+    exchange_once(c.exchange);
     Kokkos::fence("nekbone_k: exchange timed");
-    return m_comm.max(wall_seconds() - begin);
+    const double time = m_comm.max(wall_seconds() - begin);
+    m_guard.leave();
+    return time;
   }
 
   /// An overlapped exchange in the order of EllipticOperator::apply().
@@ -241,6 +251,7 @@ class Tuner {
   GatherScatter& m_gs;
   const OverlapWork& m_work;
   TunerOptions m_options;
+  const TuningGuard& m_guard;
   DeviceField<double> m_field;
   TuningResult m_result;
   Rounds m_rounds{m_comm};
@@ -249,8 +260,8 @@ class Tuner {
 }  // namespace
 
 TuningResult tune(GatherScatter& gs, std::span<const Strategy> strategies, const OverlapWork& work,
-                  const TunerOptions& options) {
-  TuningResult result = Tuner(gs, work, options).run(strategies);
+                  const TunerOptions& options, const TuningGuard& guard) {
+  TuningResult result = Tuner(gs, work, options, guard).run(strategies);
   if (result.selected >= 0) gs.select(result.candidates[result.selected].strategy);
   return result;
 }

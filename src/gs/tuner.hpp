@@ -27,6 +27,18 @@ struct OverlapWork {
   std::function<void(double portion)> run;
 };
 
+/// How tune() is kept from what crashes or hangs. All members are called by all ranks.
+struct TuningGuard {
+  double patience = for_ever;  ///< seconds that a message may take; see MessageBuffers
+  /// A strategy is tried for the first time from enter() to leave(), and may not come back.
+  std::function<void(const std::string& strategy)> enter = [](const std::string&) {};
+  std::function<void()> leave = [] {};
+  /// Why a strategy is not even tried, or nothing; the same on every rank.
+  std::function<std::string(const std::string& strategy)> why_excluded = [](const std::string&) {
+    return std::string();
+  };
+};
+
 /// What was found out about one strategy.
 struct CandidateResult {
   Strategy strategy;
@@ -82,6 +94,6 @@ struct TuningResult {
 /// so goes to the plain one. Where no rank shares anything nothing is timed, and the first right
 /// one is taken. Collective, with the same result on every rank.
 TuningResult tune(GatherScatter& gs, std::span<const Strategy> strategies, const OverlapWork& work,
-                  const TunerOptions& options);
+                  const TunerOptions& options, const TuningGuard& guard = {});
 
 }  // namespace nekbone_k

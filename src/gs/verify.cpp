@@ -70,11 +70,12 @@ std::string first_bad_dof(const DeviceField<T>& field, const HaloPlan& plan, int
 class Verification {
  public:
   Verification(const Communicator& comm, std::shared_ptr<const DeviceHaloPlan> plan,
-               const Strategy& strategy)
+               const Strategy& strategy, double patience)
       : m_comm(comm),
         m_own(std::make_unique<Communicator>(comm.get())),
         m_plan(std::move(plan)),
-        m_strategy(strategy) {}
+        m_strategy(strategy),
+        m_patience(patience) {}
   Verification(const Verification&) = delete;
   Verification& operator=(const Verification&) = delete;
   ~Verification() {
@@ -87,7 +88,8 @@ class Verification {
   void try_operation(Reduction op, int components) {
     std::unique_ptr<HaloExchange<T>> exchange;
     step([&] {
-      exchange = std::make_unique<HaloExchange<T>>(*m_own, m_plan, m_strategy, components);
+      exchange =
+          std::make_unique<HaloExchange<T>>(*m_own, m_plan, m_strategy, components, m_patience);
     });
     for (int call = 0; call < 2 && m_failure.empty(); ++call) {
       const DeviceField<T> field = shares<T>(op, components, call);
@@ -146,14 +148,15 @@ class Verification {
   std::unique_ptr<Communicator> m_own;
   std::shared_ptr<const DeviceHaloPlan> m_plan;
   const Strategy& m_strategy;
+  double m_patience;
   std::string m_failure;
 };
 
 }  // namespace
 
 std::string verify_strategy(const Communicator& comm, std::shared_ptr<const DeviceHaloPlan> plan,
-                            const Strategy& strategy) {
-  Verification verification(comm, std::move(plan), strategy);
+                            const Strategy& strategy, double patience) {
+  Verification verification(comm, std::move(plan), strategy, patience);
   for (const Reduction op : all_reductions) verification.try_operation<double>(op, 1);
   verification.try_operation<double>(Reduction::add, 3);
   verification.try_operation<float>(Reduction::add, 1);

@@ -201,6 +201,7 @@ def main():
     parser.add_argument("--nekbone-k", required=True)
     parser.add_argument("--source", required=True, type=pathlib.Path)
     parser.add_argument("--mpiexec", required=True, help="launch command up to but without -n")
+    parser.add_argument("--faulty-mpi", default="", help="library of broken MPI calls, to preload")
     _, rest = parser.parse_known_args(namespace=options)
     options.nekbone_k = str(pathlib.Path(options.nekbone_k).resolve())
     options.source = options.source.resolve()

@@ -192,6 +192,43 @@ std::unique_ptr<Exchange> make_leaves_a_message(const Communicator& comm, const 
   return std::make_unique<LeavesAMessage>(comm, plan, buffers);
 }
 
+// Pairwise messages that the last rank does not send once it has sent some, so that its neighbours
+// wait for ever if they are let.
+class StopsSending final : public Exchange {
+ public:
+  StopsSending(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
+      : m_comm(comm), m_plan(plan), m_buffers(buffers) {}
+
+  void start() override {
+    Kokkos::fence("packed");
+    const bool sends = m_comm.rank() < m_comm.size() - 1 || ++m_calls < 3;
+    for (const Neighbour& n : m_plan.neighbours) {
+      const int bytes = static_cast<int>(n.count * m_buffers.item_bytes);
+      const std::size_t begin = n.offset * m_buffers.item_bytes;
+      MPI_Irecv(static_cast<char*>(m_buffers.receive) + begin, bytes, MPI_BYTE, n.rank, 1,
+                m_comm.get(), &m_requests.emplace_back());
+      if (sends)
+        MPI_Isend(static_cast<char*>(m_buffers.send) + begin, bytes, MPI_BYTE, n.rank, 1,
+                  m_comm.get(), &m_requests.emplace_back());
+    }
+  }
+  void finish() override {
+    wait_all(m_requests, m_buffers.patience);
+    m_requests.clear();
+  }
+
+ private:
+  const Communicator& m_comm;
+  const HaloPlan& m_plan;
+  MessageBuffers m_buffers;
+  std::vector<MPI_Request> m_requests;
+  static inline int m_calls = 0;  // of all objects
+};
+std::unique_ptr<Exchange> make_stops_sending(const Communicator& comm, const HaloPlan& plan,
+                                             const MessageBuffers& buffers) {
+  return std::make_unique<StopsSending>(comm, plan, buffers);
+}
+
 // ---- Exchanges that throw ----------------------------------------------------------------------
 
 enum class Phase { make, start, finish };
@@ -363,7 +400,7 @@ class TunerTest : public testing::Test {
   TunerTest() { m_options = {0, 3}; }
 
   TuningResult run(GatherScatter& gs, const std::vector<Strategy>& strategies) {
-    const TuningResult result = tune(gs, strategies, m_work, m_options);
+    const TuningResult result = tune(gs, strategies, m_work, m_options, m_guard);
     const std::string print = fingerprint(result);
     for (const std::string& other : m_comm.gather(print)) EXPECT_EQ(print, other);
     expect_consistent(gs, result, strategies);
@@ -406,6 +443,7 @@ class TunerTest : public testing::Test {
   const bool m_alone = m_comm.size() == 1;  // then nothing is shared, and nothing can be wrong
   GatherScatter m_gs{m_comm, ring_ids(m_comm.rank(), m_comm.size())};
   TunerOptions m_options;
+  TuningGuard m_guard;
   std::vector<double> m_portions;  // of work that was asked for
   OverlapWork m_work{"test work", [this](double portion) { m_portions.push_back(portion); }};
 };
@@ -496,6 +534,34 @@ TEST_F(TunerTest, DoesTheMinimumOfRoundsWithoutABudget) {
     EXPECT_EQ(result.rounds_alone, rounds);
     EXPECT_EQ(result.rounds_with_work, rounds);
   }
+}
+
+TEST_F(TunerTest, GivesUpWaitsThatDoNotEnd) {
+  if (m_alone) GTEST_SKIP() << "nothing is shared";
+  m_guard.patience = 0.5;
+  const TuningResult result = run({named("stops", host_staged<make_stops_sending>), good("good")});
+  EXPECT_EQ(result.selected, 1);
+  EXPECT_NE(result.candidates[0].failure.find("did not come within 0.5 s"), std::string::npos)
+      << result.candidates[0].failure;
+  expect_works(m_gs);
+}
+
+TEST_F(TunerTest, TellsItsGuardWhatItTries) {
+  std::vector<std::string> log;
+  m_guard.enter = [&](const std::string& strategy) { log.push_back("enter " + strategy); };
+  m_guard.leave = [&] { log.push_back("leave"); };
+  m_guard.why_excluded = [](const std::string& strategy) {
+    return std::string(strategy == "bad" ? "it ended another run" : "");
+  };
+  const TuningResult result = tune(m_gs, std::vector{named("bad", make_sleepy<1>), good("good")},
+                                   m_work, m_options, m_guard);
+  EXPECT_EQ(result.selected, 1);
+  EXPECT_FALSE(result.candidates[0].available);
+  EXPECT_FALSE(result.candidates[0].verified);
+  EXPECT_EQ(result.candidates[0].failure, "it ended another run");
+  ASSERT_GE(log.size(), 2U);
+  for (std::size_t i = 0; i < log.size(); ++i)
+    EXPECT_EQ(log[i], i % 2 == 0 ? "enter good" : "leave");
 }
 
 // The rest of the budget, minutes, is not used up when one is left.

@@ -29,7 +29,7 @@ class AllToAll final : public Exchange {
               "MPI_Ialltoallv");
   }
 
-  void finish() override { check_mpi(MPI_Wait(&m_request, MPI_STATUS_IGNORE), "MPI_Wait"); }
+  void finish() override { wait_all({&m_request, 1}, m_buffers.patience); }
 
  private:
   const Communicator& m_comm;

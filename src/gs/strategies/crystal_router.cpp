@@ -235,9 +235,7 @@ class CrystalRouter final : public Exchange {
                 "MPI_Isend");
   }
 
-  void wait() {
-    check_mpi(MPI_Waitall(m_n_requests, m_requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
-  }
+  void wait() { wait_all(std::span(m_requests).first(m_n_requests), m_buffers.patience); }
 
   const Communicator& m_comm;
   MessageBuffers m_buffers;

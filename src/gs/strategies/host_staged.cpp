@@ -20,7 +20,8 @@ class HostStaged final : public Exchange {
         m_send(m_send_memory.as_vector<std::byte>(buffers.bytes(plan))),
         m_receive(m_receive_memory.as_vector<std::byte>(buffers.bytes(plan))),
         m_inner(inner(comm, plan,
-                      {m_send.data(), m_receive.data(), buffers.item_bytes, buffers.stream})) {}
+                      {m_send.data(), m_receive.data(), buffers.item_bytes, buffers.stream,
+                       buffers.patience})) {}
 
   void start() override {
     if (m_send.extent(0) > 0) {

@@ -41,7 +41,7 @@ class NeighbourCollective final : public Exchange {
               "MPI_Ineighbor_alltoallv");
   }
 
-  void finish() override { check_mpi(MPI_Wait(&m_request, MPI_STATUS_IGNORE), "MPI_Wait"); }
+  void finish() override { wait_all({&m_request, 1}, m_buffers.patience); }
 
  private:
   MessageBuffers m_buffers;

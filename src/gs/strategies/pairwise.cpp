@@ -30,11 +30,7 @@ class Pairwise final : public Exchange {
                 "MPI_Isend");
   }
 
-  void finish() override {
-    check_mpi(
-        MPI_Waitall(static_cast<int>(m_requests.size()), m_requests.data(), MPI_STATUSES_IGNORE),
-        "MPI_Waitall");
-  }
+  void finish() override { wait_all(m_requests, m_buffers.patience); }
 
  private:
   static constexpr int tag = 17;

@@ -120,7 +120,8 @@ class PeerExchange final : public Exchange {
     if (m_far.neighbours.empty()) return;
     for (const std::uint64_t parity : {0, 1})
       m_far_exchange[parity] = make_pairwise(
-          comm, m_far, {buffers.send, landing(parity), buffers.item_bytes, buffers.stream});
+          comm, m_far,
+          {buffers.send, landing(parity), buffers.item_bytes, buffers.stream, buffers.patience});
   }
 
   bool pack(const OutgoingField& field) override {
@@ -247,7 +248,7 @@ class PeerExchange final : public Exchange {
 
   /// Where kernels would hold up the processes they wait for: with the processor given to others.
   void wait_on_host() {
-    constexpr double patience = 60;  // seconds
+    const double patience = std::min(m_buffers.patience, 60.0);
     m_buffers.stream.fence("nekbone_k: messages written");
     const double begin = wall_seconds();
     for (std::size_t p = 0; p < m_near.size(); ++p)
@@ -257,8 +258,8 @@ class PeerExchange final : public Exchange {
         sched_yield();
         if (wall_seconds() - begin > patience)
           throw InternalError(
-              fmt::format("rank {} wrote no message into the memory of rank {} within a minute",
-                          m_near[p].rank, m_comm.rank()));
+              fmt::format("rank {} wrote no message into the memory of rank {} within {:g} s",
+                          m_near[p].rank, m_comm.rank(), patience));
       }
   }
 

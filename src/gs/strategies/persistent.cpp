@@ -11,7 +11,7 @@ namespace {
 class Persistent final : public Exchange {
  public:
   Persistent(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
-      : m_stream(buffers.stream), m_item(buffers.item_bytes) {
+      : m_stream(buffers.stream), m_item(buffers.item_bytes), m_patience(buffers.patience) {
     const auto slot = [&](void* buffer, const Neighbour& n) {
       return static_cast<std::byte*>(buffer) + n.offset * buffers.item_bytes;
     };
@@ -37,17 +37,14 @@ class Persistent final : public Exchange {
     check_mpi(MPI_Startall(static_cast<int>(m_requests.size()), m_requests.data()), "MPI_Startall");
   }
 
-  void finish() override {
-    check_mpi(
-        MPI_Waitall(static_cast<int>(m_requests.size()), m_requests.data(), MPI_STATUSES_IGNORE),
-        "MPI_Waitall");
-  }
+  void finish() override { wait_all(m_requests, m_patience); }
 
  private:
   static constexpr int tag = 18;
 
   ExecutionSpace m_stream;
   MpiItem m_item;
+  double m_patience;
   std::vector<MPI_Request> m_requests;  // receives, then sends
 };
 

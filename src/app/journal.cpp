@@ -1,0 +1,96 @@
+#include "app/journal.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace nekbone_k {
+namespace {
+
+/// What a signal handler writes: made before, as it may allocate nothing.
+struct Prepared {
+  std::string path, crash, hang;
+};
+// Read by signal handlers and by the watchdog's thread. What it points to is never freed: one of
+// them may be reading it.
+std::atomic<const Prepared*> prepared{nullptr};
+
+void append(const std::string& path, const std::string& line) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (file < 0) return;
+  static_cast<void>(!write(file, line.data(), line.size()));
+  close(file);
+}
+
+constexpr std::array crashes{SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
+std::array<struct sigaction, crashes.size()> earlier_actions;
+
+void write_crash_and_go_on(int signal) {
+  if (const Prepared* const at = prepared.exchange(nullptr)) append(at->path, at->crash);
+  for (std::size_t s = 0; s < crashes.size(); ++s)
+    if (crashes[s] == signal) sigaction(signal, &earlier_actions[s], nullptr);
+  raise(signal);  // delivered, to whoever handled it before, when this returns
+}
+
+std::string plain(const std::string& strategy) { return strategy.substr(0, strategy.find('+')); }
+
+std::string to_line(const std::string& strategy, const std::string& place, const char* how,
+                    const std::string& when) {
+  const nlohmann::ordered_json line{
+      {"strategy", strategy}, {"place", place}, {"how", how}, {"when", when}};
+  return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace
+
+Journal::Journal(std::string path, std::string place)
+    : m_path(std::move(path)), m_place(std::move(place)) {
+  std::ifstream file(m_path);
+  for (std::string text; std::getline(file, text);) {
+    try {
+      const auto json = nlohmann::json::parse(text);
+      m_lines.push_back({json.at("strategy"), json.at("place"), json.at("how"), json.at("when")});
+    } catch (const nlohmann::json::exception&) {
+      continue;
+    }
+  }
+  struct sigaction action {};
+  action.sa_handler = write_crash_and_go_on;
+  sigemptyset(&action.sa_mask);
+  for (std::size_t s = 0; s < crashes.size(); ++s)
+    sigaction(crashes[s], &action, &earlier_actions[s]);
+}
+
+Journal::~Journal() {
+  rest();
+  for (std::size_t s = 0; s < crashes.size(); ++s)
+    sigaction(crashes[s], &earlier_actions[s], nullptr);
+}
+
+std::string Journal::why_excluded(const std::string& strategy) const {
+  for (const Line& line : m_lines)
+    if (line.place == m_place && plain(line.strategy) == plain(strategy))
+      return fmt::format("{} {} in the run started {}; delete {} to try it again", line.strategy,
+                         line.how, line.when, m_path);
+  return {};
+}
+
+void Journal::trying(const std::string& strategy, const std::string& when) {
+  prepared = new Prepared{m_path, to_line(strategy, m_place, "crashed", when),
+                          to_line(strategy, m_place, "did not come back", when)};
+}
+
+void Journal::rest() { prepared = nullptr; }
+
+void Journal::write_hang() const {
+  if (const Prepared* const at = prepared.exchange(nullptr)) append(at->path, at->hang);
+}
+
+}  // namespace nekbone_k

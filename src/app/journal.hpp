@@ -1,0 +1,42 @@
+/// @file
+/// What never came back in earlier runs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace nekbone_k {
+
+/// A file with a line for each strategy that ended a run, so that the next one leaves it out. The
+/// line is written by the rank that dies, from its signal handler or its watchdog: a run that ends
+/// otherwise, also by SIGINT, SIGTERM or SIGKILL, writes nothing.
+///
+/// One object at a time: signal handlers reach it through a variable of the process.
+class Journal {
+ public:
+  /// Reads the lines of `path`; those of another `place` (MPI, backend) do not count. Others than
+  /// lines of a journal are passed over. Not collective.
+  Journal(std::string path, std::string place);
+  ~Journal();
+  Journal(const Journal&) = delete;
+  Journal& operator=(const Journal&) = delete;
+
+  /// Why `strategy` should be left out, in words, or nothing. Plain and overlapped are one.
+  std::string why_excluded(const std::string& strategy) const;
+
+  /// From now on a crash is that of `strategy`.
+  void trying(const std::string& strategy, const std::string& when);
+  /// Nothing is tried: a crash is not written down.
+  void rest();
+  /// Writes down that what is being tried hangs. May be called by another thread.
+  void write_hang() const;
+
+ private:
+  struct Line {
+    std::string strategy, place, how, when;
+  };
+  std::string m_path, m_place;
+  std::vector<Line> m_lines;
+};
+
+}  // namespace nekbone_k

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""An MPI in which one call is broken: what a run survives, and what the next one leaves out."""
+
+import json
+import os
+
+import harness
+from harness import small
+
+JOURNAL = "nekbone-k-journal.jsonl"
+BROKEN = ["device-neighbour", "host-neighbour", "device-neighbour+overlap", "host-neighbour+overlap"]
+
+
+class Faults(harness.CliTest):
+    """Runs whose MPI_Ineighbor_alltoallv is broken."""
+
+    def run_faulty(self, fault, folder, ranks=2, **changes):
+        """Runs the small case with a fault, or none where it is empty."""
+        env = os.environ | {"NEKBONE_K_TEST_FAULT": fault, "LD_PRELOAD": harness.options.faulty_mpi,
+                            "ASAN_OPTIONS": "verify_asan_link_order=0:handle_segv=0"}
+        changes = {"orders": "[2]", "solver__order": "2", "verification__error_bound": "0.5"} | changes
+        return self.run_command(self.command(ranks, "smoke.yaml", *small(**changes)), folder, env=env)
+
+    def candidates(self, run):
+        """What the report says of each strategy."""
+        [order] = self.report(run)["orders"]
+        return {c["strategy"]: c for c in order["tuning"]["candidates"]}
+
+    def assert_broken_alone(self, run, reason):
+        """CG came to a right answer, by a strategy that works; the broken ones were excluded."""
+        self.assertEqual(run.code, 1, str(run))
+        report = self.report(run)
+        self.assertIs(report["solve"]["passed"], True, str(run))
+        self.assertNotIn(report["solve"]["strategy"], BROKEN)
+        for name, c in self.candidates(run).items():
+            self.assertEqual(not c["verified"] and c["available"], name in BROKEN, f"{c}{run}")
+            if name in BROKEN:
+                self.assertRegex(c["failure"], reason)
+        self.assert_files(run, "report.json")
+
+    def test_a_message_that_never_comes_excludes_its_strategy(self):
+        run = self.run_faulty("never", self.new_folder(),
+                              gather_scatter__tuning__patience_seconds="0.5")
+        self.assert_broken_alone(run, "did not come within 0.5 s")
+
+    def test_wrong_data_excludes_their_strategy(self):
+        self.assert_broken_alone(self.run_faulty("wrong", self.new_folder(), ranks=3), "WRONG")
+
+    def check_next_runs(self, folder, fault, how):
+        """The next runs leave out what the journal names, until it is deleted."""
+        with open(folder / JOURNAL, encoding="utf-8") as file:
+            lines = [json.loads(line) for line in file]
+        self.assertEqual({(line["strategy"], line["how"]) for line in lines},
+                         {("device-neighbour", how)})
+        for _ in range(2):  # host-neighbour still is broken, and met by the next run
+            run = self.run_faulty(fault, folder, gather_scatter__tuning__patience_seconds="0.5")
+            if run.code == 0:
+                break
+        self.assertEqual(run.code, 0, str(run))
+        for name, c in self.candidates(run).items():
+            if name in BROKEN:
+                self.assertFalse(c["available"], f"{c}{run}")
+                self.assertIn(how, c["failure"])
+                self.assertIn(f"delete {JOURNAL}", c["failure"])
+        self.assertIn("PASS", run.out)
+        os.remove(folder / JOURNAL)
+        run = self.run_faulty("", folder)
+        self.assertEqual(run.code, 0, str(run))
+        self.assertTrue(all(self.candidates(run)[name]["verified"] for name in BROKEN), str(run))
+        self.assert_files(run, "report.json")
+
+    def test_a_call_that_does_not_return_costs_one_run(self):
+        folder = self.new_folder()
+        run = self.run_faulty("hang", folder, gather_scatter__tuning__patience_seconds="0.5")
+        self.assertEqual(run.code, 4, str(run))
+        self.assertEqual(run.err.count("strategy device-neighbour did not come back within 2 s"), 1,
+                         str(run))
+        self.check_next_runs(folder, "hang", "did not come back")
+
+    def test_a_crash_costs_one_run(self):
+        folder = self.new_folder()
+        run = self.run_faulty("crash", folder)
+        self.assertNotEqual(run.code, 0, str(run))
+        self.check_next_runs(folder, "crash", "crashed")
+
+
+if __name__ == "__main__":
+    harness.main()

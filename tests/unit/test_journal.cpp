@@ -1,0 +1,84 @@
+// What ended a run is written down by the process that dies.
+#include "app/journal.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+namespace nekbone_k {
+namespace {
+
+namespace fs = std::filesystem;
+
+class JournalTest : public testing::Test {
+ protected:
+  JournalTest() {
+    std::string folder = fs::temp_directory_path() / "nekbone-k-journal-XXXXXX";
+    m_folder = mkdtemp(folder.data());
+  }
+  ~JournalTest() override { fs::remove_all(m_folder); }
+  std::string path() const { return m_folder / "journal.jsonl"; }
+
+  // The status of a process that tries "host-put" and then does `end`.
+  int status_of(const std::function<void(Journal&)>& end) const {
+    const pid_t child = fork();
+    if (child == 0) {
+      for (const int signal : {SIGSEGV, SIGABRT}) std::signal(signal, SIG_DFL);  // no traces
+      Journal journal(path(), "here");
+      journal.trying("host-put", "today");
+      end(journal);
+      _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return status;
+  }
+
+  fs::path m_folder;
+};
+
+TEST_F(JournalTest, KnowsWhatCrashed) {
+  for (const int signal : {SIGSEGV, SIGABRT}) {
+    const int status = status_of([&](Journal&) { raise(signal); });
+    ASSERT_TRUE(WIFSIGNALED(status));
+    EXPECT_EQ(WTERMSIG(status), signal);  // as without a journal
+    const Journal journal(path(), "here");
+    EXPECT_EQ(journal.why_excluded("host-put"),
+              "host-put crashed in the run started today; delete " + path() + " to try it again");
+    EXPECT_EQ(journal.why_excluded("host-put+overlap"), journal.why_excluded("host-put"));
+    EXPECT_EQ(journal.why_excluded("host-pairwise"), "");
+    EXPECT_EQ(Journal(path() + "x", "here").why_excluded("host-put"), "");
+    fs::remove(path());
+  }
+}
+
+TEST_F(JournalTest, KnowsWhatHung) {
+  EXPECT_EQ(status_of([](Journal& journal) { journal.write_hang(); }), 0);
+  EXPECT_NE(Journal(path(), "here").why_excluded("host-put").find("did not come back"),
+            std::string::npos);
+  EXPECT_EQ(Journal(path(), "elsewhere").why_excluded("host-put"), "");
+}
+
+TEST_F(JournalTest, KnowsNothingOfRunsThatEndOtherwise) {
+  status_of([](Journal&) {});
+  status_of([](Journal& journal) { journal.rest(), raise(SIGSEGV); });
+  status_of([](Journal&) { raise(SIGTERM); });
+  status_of([](Journal&) { raise(SIGKILL); });
+  EXPECT_FALSE(fs::exists(path()));
+}
+
+TEST_F(JournalTest, PassesOverWhatIsNoLineOfIt) {
+  std::ofstream(path()) << "nonsense\n{}\n[1]\n\n"
+                        << R"({"strategy": "a", "place": "here", "how": "crashed", "when": "x"})";
+  const Journal journal(path(), "here");
+  EXPECT_NE(journal.why_excluded("a"), "");
+  EXPECT_EQ(journal.why_excluded("b"), "");
+}
+
+}  // namespace
+}  // namespace nekbone_k

@@ -1,0 +1,70 @@
+// Waits that end, and a dog that barks when one does not.
+#include "core/waiting.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/communicator.hpp"
+#include "core/errors.hpp"
+
+namespace nekbone_k {
+namespace {
+
+TEST(Waiting, EndsWithTheRequestsOrWithPatience) {
+  const Communicator comm(MPI_COMM_WORLD);
+  for (const double patience : {10.0, for_ever}) {
+    int sent = 7, received = 0;
+    std::vector<MPI_Request> requests(2);
+    MPI_Irecv(&received, 1, MPI_INT, comm.rank(), 5, comm.get(), &requests[0]);
+    MPI_Isend(&sent, 1, MPI_INT, comm.rank(), 5, comm.get(), &requests[1]);
+    wait_all(requests, patience);
+    EXPECT_EQ(received, 7);
+    wait_all({}, patience);
+  }
+  int never = 0;
+  std::vector<MPI_Request> requests(1);
+  MPI_Irecv(&never, 1, MPI_INT, comm.rank(), 6, comm.get(), &requests[0]);
+  EXPECT_THROW(wait_all(requests, 0.05), InternalError);
+  MPI_Cancel(&requests[0]);
+  MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+}
+
+// Collects what the dog barks at.
+struct Kennel {
+  std::mutex mutex;
+  std::vector<std::string> alarms;
+  Watchdog dog{[this](const std::string& what) {
+    const std::lock_guard lock(mutex);
+    alarms.push_back(what);
+  }};
+  std::vector<std::string> so_far() {
+    const std::lock_guard lock(mutex);
+    return alarms;
+  }
+};
+
+TEST(Waiting, WatchdogBarksOnceAtWhatDoesNotComeBack) {
+  Kennel kennel;
+  kennel.dog.watch("one", 1000);
+  kennel.dog.watch("two", 0.01);
+  while (kennel.so_far().empty()) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(kennel.so_far(), std::vector<std::string>{"two"});
+}
+
+TEST(Waiting, WatchdogIsQuietWhereNothingIsWaitedFor) {
+  Kennel kennel;
+  for (int i = 0; i < 100; ++i) {
+    kennel.dog.watch("one", 1000);
+    kennel.dog.rest();
+  }
+  EXPECT_TRUE(kennel.so_far().empty());
+}
+
+}  // namespace
+}  // namespace nekbone_k
