@@ -546,35 +546,6 @@ TEST_F(TunerTest, GivesUpWaitsThatDoNotEnd) {
   expect_works(m_gs);
 }
 
-TEST_F(TunerTest, TellsItsGuardWhatItTries) {
-  std::vector<std::string> log;
-  m_guard.enter = [&](const std::string& strategy) { log.push_back("enter " + strategy); };
-  m_guard.leave = [&] { log.push_back("leave"); };
-  m_guard.why_excluded = [](const std::string& strategy) {
-    return std::string(strategy == "bad" ? "it ended another run" : "");
-  };
-  const TuningResult result = tune(m_gs, std::vector{named("bad", make_sleepy<1>), good("good")},
-                                   m_work, m_options, m_guard);
-  EXPECT_EQ(result.selected, 1);
-  EXPECT_FALSE(result.candidates[0].available);
-  EXPECT_FALSE(result.candidates[0].verified);
-  EXPECT_EQ(result.candidates[0].failure, "it ended another run");
-  ASSERT_GE(log.size(), 2U);
-  for (std::size_t i = 0; i < log.size(); ++i)
-    EXPECT_EQ(log[i], i % 2 == 0 ? "enter good" : "leave");
-}
-
-// The rest of the budget, minutes, is not used up when one is left.
-TEST_F(TunerTest, LeavesOutWhatCannotWinAndEndsWhenOneIsLeft) {
-  if (m_alone) GTEST_SKIP() << "nothing is shared";
-  m_options = {600, 5};
-  const TuningResult result = run({named("slow", make_sleepy<20>), named("fast", make_sleepy<1>)});
-  EXPECT_EQ(result.selected, 1);
-  EXPECT_TRUE(result.candidates[0].alone->stopped);
-  EXPECT_FALSE(result.candidates[1].alone->stopped);
-  EXPECT_LT(result.rounds_alone, 2000);
-}
-
 TEST_F(TunerTest, TakesAPinnedStrategy) {
   for (const Strategy& strategy : whole_table()) {
     const TuningResult result = run({strategy});
@@ -638,6 +609,35 @@ template <int milliseconds>
 std::unique_ptr<Exchange> make_sleepy(const Communicator& comm, const HaloPlan& plan,
                                       const MessageBuffers& buffers) {
   return std::make_unique<Sleepy<milliseconds>>(comm, plan, buffers);
+}
+
+TEST_F(TunerTest, TellsItsGuardWhatItTries) {
+  std::vector<std::string> log;
+  m_guard.enter = [&](const std::string& strategy) { log.push_back("enter " + strategy); };
+  m_guard.leave = [&] { log.push_back("leave"); };
+  m_guard.why_excluded = [](const std::string& strategy) {
+    return std::string(strategy == "bad" ? "it ended another run" : "");
+  };
+  const TuningResult result = tune(m_gs, std::vector{named("bad", make_sleepy<1>), good("good")},
+                                   m_work, m_options, m_guard);
+  EXPECT_EQ(result.selected, 1);
+  EXPECT_FALSE(result.candidates[0].available);
+  EXPECT_FALSE(result.candidates[0].verified);
+  EXPECT_EQ(result.candidates[0].failure, "it ended another run");
+  ASSERT_GE(log.size(), 2U);
+  for (std::size_t i = 0; i < log.size(); ++i)
+    EXPECT_EQ(log[i], i % 2 == 0 ? "enter good" : "leave");
+}
+
+// The rest of the budget, minutes, is not used up when one is left.
+TEST_F(TunerTest, LeavesOutWhatCannotWinAndEndsWhenOneIsLeft) {
+  if (m_alone) GTEST_SKIP() << "nothing is shared";
+  m_options = {600, 5};
+  const TuningResult result = run({named("slow", make_sleepy<20>), named("fast", make_sleepy<1>)});
+  EXPECT_EQ(result.selected, 1);
+  EXPECT_TRUE(result.candidates[0].alone->stopped);
+  EXPECT_FALSE(result.candidates[1].alone->stopped);
+  EXPECT_LT(result.rounds_alone, 2000);
 }
 
 // So far apart that other load on the machine does not make up for it. Only two rounds, so that a
