@@ -67,7 +67,7 @@ const std::vector<Mistake> unknown_keys{
      "problem, solver, gather_scatter, verification, report, memory"},
     {"TwoLevelsDown", "gather_scatter:\n  tuning:\n    minimum_round: 3\n",
      "x.yaml:3: gather_scatter.tuning.minimum_round: unknown key; did you mean 'minimum_rounds'? "
-     "allowed here: budget_seconds, minimum_rounds"},
+     "allowed here: mode, cache, journal, patience_seconds, budget_seconds, minimum_rounds"},
     {"InAFlowMapping", "mesh: {elements: 4,\n  Extent: 1}\n",
      "x.yaml:2: mesh.Extent: unknown key; did you mean 'extent'?"},
     {"NeighboursSwapped", "prolbem: nekbone",
@@ -89,7 +89,7 @@ const std::vector<Mistake> unknown_keys{
      "only, so write 'gather_scatter: {tuning: {minimum_rounds: ...}}'; allowed here: mesh"},
     {"ThatIsAPathInASection", "gather_scatter:\n  tuning.minimum_rounds: 3\n",
      "x.yaml:2: gather_scatter.tuning.minimum_rounds: unknown key; points join keys for --set "
-     "only, so write 'tuning: {minimum_rounds: ...}'; allowed here: strategies, tuning"},
+     "only, so write 'tuning: {minimum_rounds: ...}'; allowed here: strategies, audit, tuning"},
     // Its default would not fit the problem, but that is not what is wrong.
     {"BeforeKeysAreCompared", "mesh:\n  periodc: false\nproblem: nekbone\n",
      "x.yaml:2: mesh.periodc: unknown key; did you mean 'periodic'?"},
