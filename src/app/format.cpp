@@ -149,6 +149,10 @@ std::string wrap(std::string_view first, std::string_view text) {
   return result;
 }
 
+std::string field(const std::string& label, const std::string& text) {
+  return wrap(fmt::format("  {:<13} ", label), text);
+}
+
 std::string heading(const std::string& title) {
   std::string line = "-- " + title + ' ';
   const std::size_t width = text_width(line);

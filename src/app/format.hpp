@@ -41,6 +41,9 @@ std::vector<std::pair<std::string, std::vector<int>>> group_equal(
 /// that is wide. A word too long for a line is cut.
 std::string wrap(std::string_view first, std::string_view text);
 
+/// A line "  label         text", wrapped under the text.
+std::string field(const std::string& label, const std::string& text);
+
 /// A line as wide as the report that begins with `title`.
 std::string heading(const std::string& title);
 

@@ -1,12 +1,12 @@
 #include "app/machine_record.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "core/commit.hpp"
 #include "core/config.hpp"
 #include "core/device.hpp"
 #include "core/machine.hpp"
+#include "core/topology.hpp"
 #include "core/types.hpp"
 
 namespace nekbone_k {
@@ -34,11 +34,12 @@ std::string first_text(const Communicator& comm, const std::string& text) {
 
 void add_warnings(const Communicator& comm, const NodeLayout& layout, MachineRecord& machine) {
   const int threads = is_host_device ? machine.concurrency : 1;
-  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  const int cores = online_core_count();
   std::string crowded, bound, shared, pretended;
   if (const int ranks = pretended_ranks_per_node(); ranks > 0)
     pretended = fmt::format(
-        "NEKBONE_K_RANKS_PER_NODE is {}: each {} ranks of a node exchange as if they were a node",
+        "NEKBONE_K_RANKS_PER_NODE is {}: each {} ranks of a node exchange as if they were a node; "
+        "unset it for timings that count",
         ranks, ranks);
   if (std::int64_t{layout.node_ranks} * threads > cores)
     crowded = fmt::format(

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "app/case.hpp"
+#include "app/doctor.hpp"
 #include "app/run.hpp"
 #include "app/yaml_reader.hpp"
 #include "core/commit.hpp"
@@ -28,9 +29,11 @@ struct CommandLine {
   bool dry_run = false, list_strategies = false;
 };
 
-constexpr const char* exit_codes =
+constexpr const char* footer =
+    "nekbone-k doctor, without input and options, says what is likely wrong with MPI, with its\n"
+    "launch and with the machine; see docs/doctor.md. An input file of that name is ./doctor.\n\n"
     "Exit codes:\n"
-    "  0  passed: every exchange strategy and the solution were verified\n"
+    "  0  passed: every exchange strategy and the solution were verified; doctor: so was MPI\n"
     "  1  failed: a strategy or the solution is wrong, or CG did not converge; the report is "
     "written\n"
     "  2  the input or the command line cannot be used\n"
@@ -102,7 +105,7 @@ void parse(CLI::App& app, CommandLine& line, int argc, char** argv) {
                "List the strategies for exchanges and for sums");
   app.set_version_flag("--version",
                        fmt::format("nekbone-k {} ({})", version_string, commit_string));
-  app.footer(exit_codes);
+  app.footer(footer);
   app.allow_extras();
   try {
     app.parse(argc, argv);
@@ -118,7 +121,28 @@ void parse(CLI::App& app, CommandLine& line, int argc, char** argv) {
     throw InputError("no input file given; try: nekbone-k inputs/smoke.yaml, or --help");
 }
 
+/// `nekbone-k doctor`, to which nothing can be added but --help. Throws InputError if there is
+/// more.
+int doctor_command(const Communicator& comm, const std::vector<std::string>& more) {
+  if (more.size() == 1 && (more[0] == "--help" || more[0] == "-h")) {
+    if (comm.is_root())
+      std::fputs(
+          "Usage: mpirun -np P nekbone-k doctor\n"
+          "Says what is likely wrong with MPI, its launch and the machine; see docs/doctor.md\n",
+          stdout);
+    return static_cast<int>(ExitCode::pass);
+  }
+  if (!more.empty())
+    throw InputError(
+        fmt::format("doctor: takes no input and no options, but '{}' was given; start it as "
+                    "mpirun -np 2 nekbone-k doctor (an input file of that name: ./doctor)",
+                    printable(more[0])));
+  return static_cast<int>(doctor(comm) ? ExitCode::pass : ExitCode::fail);
+}
+
 int run_command(const Communicator& comm, int argc, char** argv) {
+  if (argc > 1 && std::strcmp(argv[1], "doctor") == 0)
+    return doctor_command(comm, {argv + 2, argv + argc});
   CLI::App app("Spectral-element mini-app that measures, verifies and selects its gather-scatter");
   CommandLine line;
   try {

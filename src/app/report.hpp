@@ -20,6 +20,15 @@ std::string all_reduce_text(const AllReduceTuning& tuning);
 std::string solve_text(const SolveRecord& solve, const MachineRecord& machine);
 std::string closing_text(const RunRecord& record);
 
+/// The part of the header on the build, the libraries and where the ranks are. `in_json`: a JSON
+/// report has what is left out here.
+std::string machine_text(const MachineRecord& machine, bool in_json);
+
+/// A value of each rank, equal ones together: "ranks 0-3: host". At most twelve different ones, the
+/// others are `elsewhere`, if anywhere.
+std::string per_rank(const std::string& label, const std::vector<std::string>& values,
+                     const std::string& elsewhere = {});
+
 /// The whole report with all samples.
 nlohmann::ordered_json to_json(const RunRecord& record);
 

@@ -1,5 +1,5 @@
-// The terminal report: its header, the CG run and its end. An order's tuning is in
-// report_order.cpp.
+// The terminal report: its header, the CG run and its end. The machine is in report_machine.cpp, an
+// order's tuning in report_order.cpp.
 #include <fmt/format.h>
 #include <cmath>
 
@@ -10,41 +10,6 @@
 
 namespace nekbone_k {
 namespace {
-
-/// Hosts, devices and bindings beyond this many different ones are left to the JSON report.
-constexpr std::size_t most_groups = 12;
-
-/// A line "  label         text", wrapped under the text.
-std::string field(const std::string& label, const std::string& text) {
-  return wrap(fmt::format("  {:<13} ", label), text);
-}
-
-/// A value of each rank, equal ones together: "ranks 0-3: host".
-std::string per_rank(const std::string& label, const std::vector<std::string>& values,
-                     const std::string& json_key) {
-  const auto groups = group_equal(values);
-  std::string text;
-  for (std::size_t g = 0; g < std::min(groups.size(), most_groups); ++g) {
-    const auto& [value, ranks] = groups[g];
-    const std::string shown = value.empty() ? "unknown" : value;
-    text += field(g == 0 ? label : "", fmt::format("rank{} {}: {}", ranks.size() > 1 ? "s" : "",
-                                                   ranges_text(ranks), shown));
-  }
-  if (groups.size() > most_groups)
-    text += field("", fmt::format("and {} more: machine.{} of the JSON report",
-                                  groups.size() - most_groups, json_key));
-  return text;
-}
-
-std::string layout_text(const MachineRecord& machine) {
-  std::string text =
-      fmt::format("{} on {} node{}", machine.ranks, machine.nodes, machine.nodes == 1 ? "" : "s");
-  if (machine.nodes <= 1 || machine.ranks_per_node.empty()) return text;
-  const auto [least, most] =
-      std::minmax_element(machine.ranks_per_node.begin(), machine.ranks_per_node.end());
-  if (*least == *most) return text + fmt::format(", {} a node", *least);
-  return text + fmt::format(", {} to {} a node", *least, *most);
-}
 
 std::string mesh_text(const MeshSpec& mesh) {
   std::string periodic;
@@ -59,9 +24,6 @@ std::string mesh_text(const MeshSpec& mesh) {
       mesh.elements[2], mesh.extent[0], mesh.extent[1], mesh.extent[2],
       periodic.empty() ? "not periodic" : fmt::format("periodic in {}", periodic), deformation);
 }
-
-/// The first line: MPICH's version goes on with pages of configuration.
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 /// `norm` relative to ‖b‖, or as it is where that is zero.
 std::string relative(double norm, double rhs_norm) {
@@ -126,15 +88,7 @@ std::string header_text(const RunRecord& record) {
   text += field("problem", fmt::format("{}, lambda {:g}, geometry {}", name(input.problem),
                                        input.lambda, name(input.mesh.geometry)));
   text += field("mesh", mesh_text(input.mesh));
-  text += field("build", fmt::format("{}, {}", machine.compiler, machine.build_type));
-  text +=
-      field("Kokkos", fmt::format("{}, {} with concurrency {} on a rank", machine.kokkos_version,
-                                  machine.backend, machine.concurrency));
-  text += field("MPI", first_line(machine.mpi_library));
-  text += field("ranks", layout_text(machine));
-  text += per_rank("hosts", machine.hosts, "hosts");
-  text += per_rank("devices", machine.devices, "devices");
-  text += per_rank("cores", machine.binding, "binding");
+  text += machine_text(machine, true);
   if (machine.copy_bandwidth > 0)
     text += field(
         "copy", giga_text(machine.copy_bandwidth, "B/s") + " read plus written, all ranks at once");

@@ -26,7 +26,7 @@ struct MachineRecord {
   std::vector<std::string> hosts;     ///< of each rank
   std::vector<std::string> devices;   ///< of each rank; "host" without an accelerator
   std::vector<std::string> binding;   ///< of each rank: cores it may run on, e.g. "0-1"
-  std::vector<std::string> warnings;  ///< such as more threads than cores
+  std::vector<std::string> warnings;  ///< "what is the matter; what to do"
   double copy_bandwidth = 0;  ///< B/s a rank-set: all ranks copying at once, read plus written
   std::string started;        ///< UTC, ISO 8601
 };

@@ -86,6 +86,13 @@ std::string processor_name() {
   return "unknown";
 }
 
+int launched_processes() {
+  for (const char* const name :
+       {"OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"})
+    if (const char* const text = std::getenv(name); text != nullptr) return std::atoi(text);
+  return 0;
+}
+
 std::string host_name() {
   std::array<char, 256> name{};
   gethostname(name.data(), name.size() - 1);

@@ -26,6 +26,10 @@ std::vector<int> nodes_of_ranks(const Communicator& comm);
 /// The n of NEKBONE_K_RANKS_PER_NODE, or 0. Throws InputError if it is no positive number.
 int pretended_ranks_per_node();
 
+/// How many processes the launcher says that it started, by the environment variables of Open MPI,
+/// MPICH, MVAPICH and Slurm; 0 if none says.
+int launched_processes();
+
 std::string host_name();
 /// The processor's name, or "unknown".
 std::string processor_name();

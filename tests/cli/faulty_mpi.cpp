@@ -1,36 +1,51 @@
-// MPI calls that fail, preloaded into the program (LD_PRELOAD) by test_faults.py, as the real ones
-// would where a library or a network is broken. NEKBONE_K_TEST_FAULT says which:
-//   never   MPI_Ineighbor_alltoallv gives a request that is never done
-//   hang    MPI_Ineighbor_alltoallv does not return
-//   crash   MPI_Ineighbor_alltoallv ends the process by SIGSEGV, on the last rank
-//   wrong   MPI_Ineighbor_alltoallv sends the first byte wrong
+// MPI calls that fail, preloaded into the program (LD_PRELOAD) by tests of what it does then, as the
+// real ones would where a library or a network is broken. NEKBONE_K_TEST_FAULT says which:
+//   never, hang, crash, wrong          MPI_Ineighbor_alltoallv gives a request that is never done;
+//                                      does not return; ends the last rank's process by SIGSEGV;
+//                                      sends the first byte wrong
+//   shift-64k, crash-64k, refuse-64k   MPI_Isend of 64 KiB sends what lies a byte further; ends the
+//                                      process by SIGSEGV; fails
 #include <mpi.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
-#include <string>
+#include <string_view>
+
+namespace {
+
+std::string_view fault() {
+  const char* const text = std::getenv("NEKBONE_K_TEST_FAULT");
+  return text == nullptr ? "" : text;
+}
+
+}  // namespace
 
 extern "C" int MPI_Ineighbor_alltoallv(const void* send, const int* counts, const int* offsets,
                                        MPI_Datatype type, void* receive, const int* from_counts,
                                        const int* from_offsets, MPI_Datatype from_type,
                                        MPI_Comm comm, MPI_Request* request) {
-  const char* const asked_for = std::getenv("NEKBONE_K_TEST_FAULT");
-  const std::string fault = asked_for != nullptr ? asked_for : "";
   int rank = 0, size = 1;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
-  if (fault == "never") {
+  if (fault() == "never") {
     static int nothing = 0;
     return PMPI_Irecv(&nothing, 1, MPI_INT, 0, 12345, MPI_COMM_SELF, request);
   }
-  if (fault == "hang")
-    for (;;) pause();
-  if (fault == "crash" && rank == size - 1) std::raise(SIGSEGV);
-  int type_bytes = 0;
-  MPI_Type_size(type, &type_bytes);
-  if (fault == "wrong" && send != nullptr && counts[0] > 0 && type_bytes > 0)
+  while (fault() == "hang") pause();
+  if (fault() == "crash" && rank == size - 1) std::raise(SIGSEGV);
+  if (fault() == "wrong" && send != nullptr && counts[0] > 0)
     static_cast<unsigned char*>(const_cast<void*>(send))[0] ^= 0x40;
   return PMPI_Ineighbor_alltoallv(send, counts, offsets, type, receive, from_counts, from_offsets,
                                   from_type, comm, request);
+}
+
+extern "C" int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int to, int tag,
+                         MPI_Comm comm, MPI_Request* request) {
+  constexpr int large = 64 << 10;
+  if (count == large && fault() == "crash-64k") std::raise(SIGSEGV);
+  if (count == large && fault() == "refuse-64k") return MPI_ERR_OTHER;
+  // Without reading it, as it may be a device's memory: what lies one byte further.
+  if (count == large && fault() == "shift-64k") buffer = static_cast<const char*>(buffer) + 1;
+  return PMPI_Isend(buffer, count, type, to, tag, comm, request);
 }

@@ -156,6 +156,17 @@ class CliTest(unittest.TestCase):
         """Runs the program on a number of ranks to its end, by default in a new folder."""
         return self.run_command(self.command(ranks, *arguments), folder or self.new_folder())
 
+    def run_faulty(self, fault, ranks, *arguments, folder=None):
+        """Runs the program with an MPI that is broken as tests/cli/faulty_mpi.cpp says."""
+        library = pathlib.Path(options.nekbone_k).parent / "libnk_faulty_mpi.so"
+        self.assertTrue(library.is_file(), f"{library} is not built")
+        sanitizers = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0:handle_segv=0"
+        *launcher, program = self.command(ranks)
+        # Not the launcher itself, which may call MPI for its own ends.
+        command = [*launcher, "env", f"NEKBONE_K_TEST_FAULT={fault}", f"ASAN_OPTIONS={sanitizers}",
+                   f"LD_PRELOAD={library}", program, *map(str, arguments)]
+        return self.run_command(command, folder or self.new_folder())
+
     def report(self, run, name="report.json"):
         """The report that a run wrote, checked against the schema."""
         self.assertTrue((run.folder / name).is_file(), f"no report {name}{run}")
@@ -201,7 +212,6 @@ def main():
     parser.add_argument("--nekbone-k", required=True)
     parser.add_argument("--source", required=True, type=pathlib.Path)
     parser.add_argument("--mpiexec", required=True, help="launch command up to but without -n")
-    parser.add_argument("--faulty-mpi", default="", help="library of broken MPI calls, to preload")
     _, rest = parser.parse_known_args(namespace=options)
     options.nekbone_k = str(pathlib.Path(options.nekbone_k).resolve())
     options.source = options.source.resolve()

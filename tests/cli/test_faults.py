@@ -14,12 +14,10 @@ BROKEN = ["device-neighbour", "host-neighbour", "device-neighbour+overlap", "hos
 class Faults(harness.CliTest):
     """Runs whose MPI_Ineighbor_alltoallv is broken."""
 
-    def run_faulty(self, fault, folder, ranks=2, **changes):
+    def run_small(self, fault, folder, ranks=2, **changes):
         """Runs the small case with a fault, or none where it is empty."""
-        env = os.environ | {"NEKBONE_K_TEST_FAULT": fault, "LD_PRELOAD": harness.options.faulty_mpi,
-                            "ASAN_OPTIONS": "verify_asan_link_order=0:handle_segv=0"}
         changes = {"orders": "[2]", "solver__order": "2", "verification__error_bound": "0.5"} | changes
-        return self.run_command(self.command(ranks, "smoke.yaml", *small(**changes)), folder, env=env)
+        return self.run_faulty(fault, ranks, "smoke.yaml", *small(**changes), folder=folder)
 
     def candidates(self, run):
         """What the report says of each strategy."""
@@ -39,12 +37,12 @@ class Faults(harness.CliTest):
         self.assert_files(run, "report.json")
 
     def test_a_message_that_never_comes_excludes_its_strategy(self):
-        run = self.run_faulty("never", self.new_folder(),
+        run = self.run_small("never", self.new_folder(),
                               gather_scatter__tuning__patience_seconds="0.5")
         self.assert_broken_alone(run, "did not come within 0.5 s")
 
     def test_wrong_data_excludes_their_strategy(self):
-        self.assert_broken_alone(self.run_faulty("wrong", self.new_folder(), ranks=3), "WRONG")
+        self.assert_broken_alone(self.run_small("wrong", self.new_folder(), ranks=3), "WRONG")
 
     def check_next_runs(self, folder, fault, how):
         """The next runs leave out what the journal names, until it is deleted."""
@@ -53,7 +51,7 @@ class Faults(harness.CliTest):
         self.assertEqual({(line["strategy"], line["how"]) for line in lines},
                          {("device-neighbour", how)})
         for _ in range(2):  # host-neighbour still is broken, and met by the next run
-            run = self.run_faulty(fault, folder, gather_scatter__tuning__patience_seconds="0.5")
+            run = self.run_small(fault, folder, gather_scatter__tuning__patience_seconds="0.5")
             if run.code == 0:
                 break
         self.assertEqual(run.code, 0, str(run))
@@ -64,14 +62,14 @@ class Faults(harness.CliTest):
                 self.assertIn(f"delete {JOURNAL}", c["failure"])
         self.assertIn("PASS", run.out)
         os.remove(folder / JOURNAL)
-        run = self.run_faulty("", folder)
+        run = self.run_small("", folder)
         self.assertEqual(run.code, 0, str(run))
         self.assertTrue(all(self.candidates(run)[name]["verified"] for name in BROKEN), str(run))
         self.assert_files(run, "report.json")
 
     def test_a_call_that_does_not_return_costs_one_run(self):
         folder = self.new_folder()
-        run = self.run_faulty("hang", folder, gather_scatter__tuning__patience_seconds="0.5")
+        run = self.run_small("hang", folder, gather_scatter__tuning__patience_seconds="0.5")
         self.assertEqual(run.code, 4, str(run))
         self.assertEqual(run.err.count("strategy device-neighbour did not come back within 2 s"), 1,
                          str(run))
@@ -79,7 +77,7 @@ class Faults(harness.CliTest):
 
     def test_a_crash_costs_one_run(self):
         folder = self.new_folder()
-        run = self.run_faulty("crash", folder)
+        run = self.run_small("crash", folder)
         self.assertNotEqual(run.code, 0, str(run))
         self.check_next_runs(folder, "crash", "crashed")
 

@@ -74,7 +74,6 @@ def main():
     parser.add_argument("--nekbone-k", required=True)
     parser.add_argument("--source", required=True, type=pathlib.Path)
     parser.add_argument("--mpiexec", required=True, help="launch command up to but without -n")
-    parser.add_argument("--faulty-mpi", help="not used here")
     options = parser.parse_args()
 
     schema_path = options.source / "docs/report.schema.json"

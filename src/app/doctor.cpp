@@ -1,0 +1,125 @@
+#include "app/doctor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string_view>
+
+#include "app/doctor_record.hpp"
+#include "app/doctor_text.hpp"
+#include "app/format.hpp"
+#include "app/machine_record.hpp"
+#include "core/config.hpp"
+#include "core/errors.hpp"
+#include "core/machine.hpp"
+#include "core/runtime.hpp"
+#include "core/topology.hpp"
+#include "core/types.hpp"
+#include "gs/all_reduce.hpp"
+#include "gs/strategy_table.hpp"
+
+namespace nekbone_k {
+namespace {
+
+/// Prints on rank 0, at once: what is tried next may end the job.
+void say(const Communicator& comm, const std::string& text) {
+  if (!comm.is_root()) return;
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+std::string networks_text() {
+  std::string text;
+  for (const NetworkInterface& interface : network_interfaces()) {
+    text += fmt::format("{}{} ({}", text.empty() ? "" : ", ", interface.name, interface.kind);
+    if (!interface.state.empty()) text += ", " + interface.state;
+    if (interface.numa_node) text += fmt::format(", NUMA node {}", *interface.numa_node);
+    text += ')';
+  }
+  return text.empty() ? "none but the loopback" : text;
+}
+
+/// All but what has to be tried. Collective.
+DoctorRecord look_around(const Communicator& comm) {
+  DoctorRecord record;
+  record.machine = make_machine_record(comm);
+  record.kernels_on_host = is_host_device;
+  record.threads = is_host_device ? record.machine.concurrency : 1;
+  record.slow_build = std::string_view(build_type) == "Debug" ||
+                      std::string_view(build_flags).find("-fsanitize") != std::string_view::npos;
+  record.unused_gpu = is_host_device && !comm.all(!has_gpu_files());
+  record.launched = launched_processes();
+  for (const std::string& cores : comm.gather(std::to_string(online_core_count())))
+    record.online_cores.push_back(std::stoi(cores));
+  record.numa_nodes = comm.gather(ranges_text(numa_nodes_of(cores_in(allowed_cores()))));
+  record.networks = comm.gather(networks_text());
+  record.probe.claim = mpi_claim(comm);
+  record.probe.memory = DeviceMemory::name();
+  return record;
+}
+
+MpiProbe try_transfers(const Communicator& comm) {
+  ProbeRows rows;
+  ProbeOptions options;
+  options.staged = !is_host_device;  // on the host it would be the same and a copy
+  options.before = [&](const ProbeEntry& entry) { say(comm, rows.before(entry)); };
+  options.after = [&](const ProbeEntry& entry) { say(comm, rows.after(entry)); };
+  MpiProbe probe = probe_mpi(comm, options);
+  say(comm, rows.end() + probe_result_text(probe));
+  return probe;
+}
+
+std::vector<Availability> try_exchanges(const Communicator& comm) {
+  say(comm,
+      fmt::format("\n{}", heading("Exchange strategies to be had here, alike with +overlap")));
+  if (comm.size() == 1)
+    say(comm, "  One rank has nobody to exchange with; with more, some may not be to be had.\n");
+  std::vector<Availability> results;
+  for (const Strategy& strategy : all_strategies()) {
+    if (strategy.overlapped) continue;
+    say(comm, attempt_text(strategy.name));
+    comm.barrier();
+    results.push_back({strategy.name, why_unavailable(comm, strategy)});
+    say(comm, attempt_result_text(results.back()));
+  }
+  return results;
+}
+
+std::vector<Availability> try_sums(const Communicator& comm) {
+  say(comm, fmt::format("\n{}", heading("Sums over the ranks to be had here")));
+  std::vector<Availability> results;
+  for (const AllReduceStrategy& strategy : all_reduce_strategies()) {
+    say(comm, attempt_text(strategy.name));
+    comm.barrier();
+    std::string why_not;
+    try {
+      strategy.make(comm, 2);
+    } catch (const UnavailableError& error) {
+      why_not = error.what();
+    }
+    results.push_back({strategy.name, why_not});
+    say(comm, attempt_result_text(results.back()));
+  }
+  return results;
+}
+
+}  // namespace
+
+bool doctor(const Communicator& comm) {
+  pretended_ranks_per_node();  // throws, before anything is begun, if it cannot be used
+  DoctorRecord record = look_around(comm);
+  say(comm, doctor_header_text(record) + probe_header_text(record));
+  record.probe = try_transfers(comm);
+  record.exchanges = try_exchanges(comm);
+  record.sums = try_sums(comm);
+  say(comm, findings_text(find_faults(record)));
+  if (record.probe.stuck) {
+    comm.barrier();                             // rank 0 has said everything
+    end_job(static_cast<int>(ExitCode::fail));  // MPI would wait for the messages
+  }
+  return std::all_of(record.probe.entries.begin(), record.probe.entries.end(),
+                     [](const ProbeEntry& entry) { return entry.ok(); });
+}
+
+}  // namespace nekbone_k

@@ -1,0 +1,147 @@
+// What is likely wrong, by what doctor looked at.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "app/doctor_record.hpp"
+#include "app/doctor_text.hpp"
+#include "app/format.hpp"
+#include "core/topology.hpp"
+
+namespace nekbone_k {
+namespace {
+
+using Findings = std::vector<Finding>;
+
+const ProbeEntry* first_failure(const MpiProbe& probe, ProbeMemory memory) {
+  for (const ProbeEntry& entry : probe.entries)
+    if (entry.memory == memory && !entry.ok()) return &entry;
+  return nullptr;
+}
+
+void add_transfer_faults(const DoctorRecord& record, Findings& findings) {
+  const ProbeEntry* const direct = first_failure(record.probe, ProbeMemory::direct);
+  const ProbeEntry* const host =
+      record.kernels_on_host ? direct : first_failure(record.probe, ProbeMemory::staged);
+  if (host != nullptr)
+    findings.push_back(
+        {fmt::format("MPI does not deliver host memory right ({})", failure_text(*host)),
+         "try another transport of this MPI (Open MPI: mpirun --mca pml ob1 --mca btl self,tcp), "
+         "or another MPI; no result can be trusted before"});
+  if (direct == nullptr || direct == host) return;
+  const bool claimed = record.probe.claim.device.value_or(false);
+  findings.push_back(
+      {fmt::format(
+           "MPI does not send device memory right{} ({})",
+           claimed ? fmt::format(", though {} says that it can", record.probe.claim.query) : "",
+           failure_text(*direct)),
+       "use an MPI built for these GPUs, or pin what does without: gather_scatter.strategies: "
+       "[host-pairwise, host-persistent, nccl, peer-memory]"});
+}
+
+/// Right, but not what was to be expected.
+void add_transfer_surprises(const DoctorRecord& record, Findings& findings) {
+  const MpiProbe& probe = record.probe;
+  if (record.kernels_on_host || probe.entries.empty()) return;
+  const bool right = first_failure(probe, ProbeMemory::direct) == nullptr;
+  if (right && probe.claim.device == false)
+    findings.push_back(
+        {fmt::format("{} says that MPI does not send device memory, but every transfer was right",
+                     probe.claim.query),
+         "nothing to do for nekbone-k, which measures; tell programs that trust the query"});
+  for (const ProbeEntry& direct : probe.entries)
+    for (const ProbeEntry& staged : probe.entries) {
+      constexpr std::size_t size = 1 << 20;
+      constexpr double clear = 1.1;  // less may be noise
+      if (direct.memory != ProbeMemory::direct || staged.memory != ProbeMemory::staged) continue;
+      if (direct.place != staged.place || direct.bytes != size || staged.bytes != size) continue;
+      if (direct.offset != staged.offset || !direct.ok() || !staged.ok()) continue;
+      if (direct.seconds < clear * staged.seconds) continue;
+      findings.push_back(
+          {fmt::format("MPI takes {} for {} of device memory {}, but {} by way of the host",
+                       seconds_text(direct.seconds), bytes_text(size), name(direct.place),
+                       seconds_text(staged.seconds)),
+           "see that MPI finds the GPUs' own paths (UCX: cuda_ipc, gdr_copy or rocm_ipc in "
+           "UCX_TLS; between nodes nvidia-peermem); the tuner picks a host- strategy until then"});
+    }
+}
+
+void add_rank_faults(const DoctorRecord& record, Findings& findings) {
+  const MachineRecord& machine = record.machine;
+  if (machine.ranks > 1) return;
+  if (record.launched > 1)
+    findings.push_back(
+        {fmt::format(
+             "the launcher started {} processes, but each is a job of its own with one rank",
+             record.launched),
+         fmt::format("start them with the launcher of the MPI that this was built with ({})",
+                     machine.mpi_library)});
+  else
+    findings.push_back({"there is only one rank, so nothing is exchanged and no transfer was tried",
+                        "start more: mpirun -np 2 nekbone-k doctor"});
+}
+
+void add_core_faults(const DoctorRecord& record, Findings& findings) {
+  for (const SharedCores& shared : shared_cores(record.machine)) {
+    const std::size_t threads = shared.ranks.size() * record.threads;
+    const auto online = static_cast<std::size_t>(record.online_cores[shared.ranks.front()]);
+    // More threads than the whole node has cores is among the machine's warnings.
+    if (threads <= shared.cores.size() || shared.cores.size() >= online) continue;
+    findings.push_back(
+        {fmt::format("ranks {} are bound to the same core{} {} of {}: {} threads on {}",
+                     ranges_text(shared.ranks), shared.cores.size() > 1 ? "s" : "",
+                     ranges_text(shared.cores), shared.host, threads, shared.cores.size()),
+         fmt::format("give each rank cores of its own: mpirun --map-by slot:PE={} --bind-to core, "
+                     "or srun --cpus-per-task={} --cpu-bind=cores",
+                     record.threads, record.threads)});
+  }
+}
+
+void add_build_faults(const DoctorRecord& record, Findings& findings) {
+  if (record.slow_build)
+    findings.push_back({fmt::format("this is a build to find defects with ({}), many times slower",
+                                    record.machine.build_type),
+                        "build with a preset that is for speed: openmp, serial, cuda or hip"});
+  if (record.unused_gpu && record.kernels_on_host)
+    findings.push_back({"a node has a GPU, but in this build kernels run on the host",
+                        "build with cmake --preset cuda or hip, unless the host is meant"});
+}
+
+}  // namespace
+
+std::vector<SharedCores> shared_cores(const MachineRecord& machine) {
+  std::map<std::pair<std::string, int>, std::vector<int>> ranks_on;  // (host, core)
+  for (std::size_t r = 0; r < machine.binding.size(); ++r)
+    for (const int core : cores_in(machine.binding[r]))
+      ranks_on[{machine.hosts[r], core}].push_back(static_cast<int>(r));
+  std::vector<SharedCores> shared;
+  for (const auto& [place, ranks] : ranks_on) {
+    if (ranks.size() < 2) continue;
+    const auto same = std::find_if(shared.begin(), shared.end(), [&](const SharedCores& s) {
+      return s.host == place.first && s.ranks == ranks;
+    });
+    if (same != shared.end())
+      same->cores.push_back(place.second);
+    else
+      shared.push_back({place.first, {place.second}, ranks});
+  }
+  return shared;
+}
+
+std::vector<Finding> find_faults(const DoctorRecord& record) {
+  Findings findings;
+  add_transfer_faults(record, findings);
+  add_rank_faults(record, findings);
+  for (const std::string& warning : record.machine.warnings) {
+    const std::size_t end = warning.find("; ");
+    findings.push_back(
+        {warning.substr(0, end), end == warning.npos ? "" : warning.substr(end + 2)});
+  }
+  add_core_faults(record, findings);
+  add_transfer_surprises(record, findings);
+  add_build_faults(record, findings);
+  return findings;
+}
+
+}  // namespace nekbone_k

@@ -1,0 +1,61 @@
+// The terminal report on the machine: with what, and where the ranks are.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/format.hpp"
+#include "app/report.hpp"
+
+namespace nekbone_k {
+namespace {
+
+constexpr std::size_t most_groups = 12;
+
+std::string layout_text(const MachineRecord& machine) {
+  std::string text =
+      fmt::format("{} on {} node{}", machine.ranks, machine.nodes, machine.nodes == 1 ? "" : "s");
+  if (machine.nodes <= 1 || machine.ranks_per_node.empty()) return text;
+  const auto [least, most] =
+      std::minmax_element(machine.ranks_per_node.begin(), machine.ranks_per_node.end());
+  if (*least == *most) return text + fmt::format(", {} a node", *least);
+  return text + fmt::format(", {} to {} a node", *least, *most);
+}
+
+/// The first line: MPICH's version goes on with pages of configuration.
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+}  // namespace
+
+std::string per_rank(const std::string& label, const std::vector<std::string>& values,
+                     const std::string& elsewhere) {
+  const auto groups = group_equal(values);
+  std::string text;
+  for (std::size_t g = 0; g < std::min(groups.size(), most_groups); ++g) {
+    const auto& [value, ranks] = groups[g];
+    const std::string shown = value.empty() ? "unknown" : value;
+    text += field(g == 0 ? label : "", fmt::format("rank{} {}: {}", ranks.size() > 1 ? "s" : "",
+                                                   ranges_text(ranks), shown));
+  }
+  if (groups.size() > most_groups)
+    text += field("", fmt::format("and {} more{}{}", groups.size() - most_groups,
+                                  elsewhere.empty() ? "" : ": ", elsewhere));
+  return text;
+}
+
+std::string machine_text(const MachineRecord& machine, bool in_json) {
+  std::string text = field("build", fmt::format("{}, {}", machine.compiler, machine.build_type));
+  text +=
+      field("Kokkos", fmt::format("{}, {} with concurrency {} on a rank", machine.kokkos_version,
+                                  machine.backend, machine.concurrency));
+  text += field("MPI", first_line(machine.mpi_library));
+  text += field("ranks", layout_text(machine));
+  const auto in_report = [&](const char* key) {
+    return in_json ? fmt::format("machine.{} of the JSON report", key) : std::string();
+  };
+  text += per_rank("hosts", machine.hosts, in_report("hosts"));
+  text += per_rank("devices", machine.devices, in_report("devices"));
+  text += per_rank("cores", machine.binding, in_report("binding"));
+  return text;
+}
+
+}  // namespace nekbone_k

@@ -1,0 +1,118 @@
+#include "core/topology.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <fstream>
+
+namespace nekbone_k {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The first line of a file; empty if there is none.
+std::string line_in(const fs::path& path) {
+  std::string line;
+  std::ifstream file(path);
+  std::getline(file, line);
+  return line;
+}
+
+/// The entries of a folder by name; none if it is not there.
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> entries;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error))
+    entries.push_back(entry->path());
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
+
+bool is_there(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
+std::optional<int> number_in(std::string_view text) {
+  int number = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || stop != text.data() + text.size()) return {};
+  return number;
+}
+
+std::optional<int> numa_node_of(const fs::path& interface) {
+  const std::optional<int> node = number_in(line_in(interface / "device/numa_node"));
+  return node && *node >= 0 ? node : std::nullopt;  // -1: the machine has but one
+}
+
+/// The state of an InfiniBand adapter's first port, without its number: "4: ACTIVE" is "active".
+std::string port_state(const fs::path& adapter) {
+  const std::vector<fs::path> ports = entries_of(adapter / "ports");
+  if (ports.empty()) return {};
+  std::string state = line_in(ports.front() / "state");
+  if (const std::size_t colon = state.find(": "); colon != std::string::npos)
+    state.erase(0, colon + 2);
+  std::transform(state.begin(), state.end(), state.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  return state;
+}
+
+}  // namespace
+
+std::vector<int> cores_in(std::string_view list) {
+  std::vector<int> cores;
+  while (!list.empty()) {
+    const std::string_view range = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(range.size() + 1, list.size()));
+    const std::size_t dash = range.find('-');
+    const auto first = number_in(range.substr(0, dash));
+    const auto last = dash == range.npos ? first : number_in(range.substr(dash + 1));
+    if (!first || !last) return {};
+    for (int core = *first; core <= *last; ++core) cores.push_back(core);
+  }
+  std::sort(cores.begin(), cores.end());
+  return cores;
+}
+
+int online_core_count() { return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)); }
+
+std::vector<NetworkInterface> network_interfaces(const fs::path& sys) {
+  std::vector<NetworkInterface> interfaces;
+  for (const fs::path& path : entries_of(sys / "class/infiniband"))
+    interfaces.push_back(
+        {path.filename().string(), "InfiniBand", port_state(path), numa_node_of(path)});
+  for (const fs::path& path : entries_of(sys / "class/net")) {
+    // bonding_masters is a file
+    if (path.filename() == "lo" || !is_there(path / "operstate")) continue;
+    const std::string state = line_in(path / "operstate");
+    interfaces.push_back({path.filename().string(),
+                          is_there(path / "device") ? "Ethernet" : "virtual",
+                          state == "unknown" ? "" : state, numa_node_of(path)});
+  }
+  return interfaces;
+}
+
+std::vector<int> numa_nodes_of(const std::vector<int>& cores, const fs::path& sys) {
+  std::vector<int> nodes;
+  for (const fs::path& path : entries_of(sys / "devices/system/node")) {
+    const std::string name = path.filename().string();
+    if (!name.starts_with("node")) continue;
+    const std::optional<int> node = number_in(name.substr(4));
+    const std::vector<int> its_cores = cores_in(line_in(path / "cpulist"));
+    if (node && std::any_of(cores.begin(), cores.end(), [&](int core) {
+          return std::binary_search(its_cores.begin(), its_cores.end(), core);
+        }))
+      nodes.push_back(*node);
+  }
+  std::sort(nodes.begin(), nodes.end());
+  return nodes;
+}
+
+bool has_gpu_files(const fs::path& dev) {
+  return is_there(dev / "nvidia0") || is_there(dev / "kfd");
+}
+
+}  // namespace nekbone_k

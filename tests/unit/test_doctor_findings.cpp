@@ -1,0 +1,150 @@
+// What doctor makes of what it looked at.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "app/doctor_record.hpp"
+#include "support/doctor_records.hpp"
+
+namespace nekbone_k {
+namespace {
+
+// The one fault of a record, checked to have a fix with `fix` in it.
+std::string only_fault(const DoctorRecord& record, const std::string& fix) {
+  const std::vector<Finding> findings = find_faults(record);
+  EXPECT_EQ(findings.size(), 1u);
+  if (findings.empty()) return "";
+  EXPECT_NE(findings[0].fix.find(fix), std::string::npos) << findings[0].fix;
+  return findings[0].what;
+}
+
+ProbeEntry& entry_of(DoctorRecord& record, ProbePlace place, ProbeMemory memory,
+                     std::size_t bytes) {
+  return *std::find_if(record.probe.entries.begin(), record.probe.entries.end(),
+                       [&](const ProbeEntry& entry) {
+                         return entry.place == place && entry.memory == memory &&
+                                entry.bytes == bytes && entry.offset == 0;
+                       });
+}
+
+constexpr std::size_t mebibyte = 1 << 20;
+
+TEST(DoctorFindings, AreNoneWhereNothingIsWrong) {
+  EXPECT_TRUE(find_faults(healthy_host()).empty());
+  EXPECT_TRUE(find_faults(healthy_gpu()).empty());
+  DoctorRecord no_query = healthy_gpu();
+  no_query.probe.claim = {};
+  EXPECT_TRUE(find_faults(no_query).empty());
+}
+
+TEST(DoctorFindings, HoldTheWarningsOfTheMachineWithTheirFix) {
+  DoctorRecord record = healthy_host();
+  record.machine.warnings = {"node1 runs 16 threads on 8 cores; use fewer; or more cores"};
+  EXPECT_EQ(only_fault(record, "use fewer; or more cores"), "node1 runs 16 threads on 8 cores");
+}
+
+TEST(DoctorFindings, NameRanksBoundToTheSameCore) {
+  DoctorRecord record = healthy_host();
+  record.threads = 1;
+  record.machine.binding = {"5", "5", "0", "1"};
+  EXPECT_EQ(only_fault(record, "slot:PE=1"),
+            "ranks 0-1 are bound to the same core 5 of node1: 2 threads on 1");
+}
+
+TEST(DoctorFindings, NameRanksThatShareSomeCores) {
+  DoctorRecord record = healthy_host();
+  record.machine.binding = {"0-1", "1-2", "0-1", "2-3"};
+  EXPECT_EQ(only_fault(record, "slot:PE=2"),
+            "ranks 0-1 are bound to the same core 1 of node1: 4 threads on 1");
+}
+
+TEST(DoctorFindings, AllowRanksThatAreNotBoundOrHaveRoom) {
+  DoctorRecord record = healthy_host();
+  record.machine.binding = {"0-7", "0-7", "0-3", "0-3"};
+  EXPECT_TRUE(find_faults(record).empty());
+  // Not bound, and more threads than the node has cores: one of the machine's warnings, not ours.
+  record.threads = 5;
+  record.machine.binding = {"0-7", "0-7", "0-4", "5-7"};
+  EXPECT_TRUE(find_faults(record).empty());
+}
+
+TEST(DoctorFindings, TellsOneRankToStartMore) {
+  DoctorRecord record = healthy_host();
+  record.machine.ranks = 1;
+  record.probe.entries.clear();
+  record.launched = 1;
+  EXPECT_NE(only_fault(record, "mpirun -np 2").find("only one rank"), std::string::npos);
+  record.launched = 0;
+  EXPECT_NE(only_fault(record, "mpirun -np 2").find("only one rank"), std::string::npos);
+  record.launched = 4;
+  EXPECT_NE(only_fault(record, "Open MPI v4.1.4").find("launcher started 4"), std::string::npos);
+}
+
+TEST(DoctorFindings, TellFailedTransfersOfDeviceMemoryBesideTheClaim) {
+  DoctorRecord record = healthy_gpu();
+  entry_of(record, ProbePlace::between_nodes, ProbeMemory::direct, mebibyte).failure =
+      "rank 3: bad";
+  std::string what = only_fault(record, "host-pairwise");
+  EXPECT_EQ(
+      what,
+      "MPI does not send device memory right, though MPIX_Query_cuda_support says that it can "
+      "(between nodes, 1.000 MiB at 0 B: rank 3: bad)");
+  record.probe.claim.device = false;
+  what = only_fault(record, "host-pairwise");
+  EXPECT_EQ(what.find("MPI does not send device memory right ("), 0u) << what;
+}
+
+TEST(DoctorFindings, TellFailedTransfersOfHostMemory) {
+  DoctorRecord record = healthy_host();
+  entry_of(record, ProbePlace::within_node, ProbeMemory::direct, 8).failure = "rank 1: bad";
+  EXPECT_NE(only_fault(record, "another MPI").find("host memory right (within a node, 8 B"),
+            std::string::npos);
+  DoctorRecord staged = healthy_gpu();
+  entry_of(staged, ProbePlace::within_node, ProbeMemory::staged, 8).failure = "rank 1: bad";
+  EXPECT_NE(only_fault(staged, "another MPI").find("within a node, by way of the host"),
+            std::string::npos);
+}
+
+TEST(DoctorFindings, TellsTransfersThatNobodyClaimed) {
+  DoctorRecord record = healthy_gpu();
+  record.probe.claim.device = false;
+  EXPECT_NE(only_fault(record, "nothing to do").find("every transfer was right"),
+            std::string::npos);
+}
+
+TEST(DoctorFindings, TellsDeviceTransfersSlowerThanByWayOfTheHost) {
+  DoctorRecord record = healthy_gpu();
+  ProbeEntry& direct = entry_of(record, ProbePlace::between_nodes, ProbeMemory::direct, mebibyte);
+  ProbeEntry& staged = entry_of(record, ProbePlace::between_nodes, ProbeMemory::staged, mebibyte);
+  direct.seconds = 1e-3;
+  staged.seconds = 0.98e-3;  // noise
+  EXPECT_TRUE(find_faults(record).empty());
+  staged.seconds = 0.5e-3;
+  EXPECT_EQ(
+      only_fault(record, "UCX"),
+      "MPI takes 1.000 ms for 1.000 MiB of device memory between nodes, but 500.0 µs by way of "
+      "the host");
+}
+
+TEST(DoctorFindings, TellBuildsThatAreNotForSpeedOrNotForTheMachine) {
+  DoctorRecord record = healthy_host();
+  record.slow_build = true;
+  EXPECT_NE(only_fault(record, "preset").find("Release, preset openmp"), std::string::npos);
+  record.slow_build = false;
+  record.unused_gpu = true;
+  EXPECT_NE(only_fault(record, "--preset cuda").find("has a GPU"), std::string::npos);
+}
+
+TEST(DoctorFindings, FindsTheCoresThatRanksShare) {
+  MachineRecord machine;
+  machine.hosts = {"a", "a", "b", "a"};
+  machine.binding = {"0-3", "2-5", "0-9", ""};
+  const std::vector<SharedCores> shared = shared_cores(machine);
+  ASSERT_EQ(shared.size(), 1u);
+  EXPECT_EQ(shared[0].host, "a");
+  EXPECT_EQ(shared[0].cores, (std::vector{2, 3}));
+  EXPECT_EQ(shared[0].ranks, (std::vector{0, 1}));
+}
+
+}  // namespace
+}  // namespace nekbone_k

@@ -1,0 +1,94 @@
+// Cores, NUMA nodes and network interfaces as Linux tells them.
+#include "core/topology.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+namespace nekbone_k {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(TopologyCores, ReadsLists) {
+  EXPECT_EQ(cores_in("0"), (std::vector{0}));
+  EXPECT_EQ(cores_in("0-2,5,8-9"), (std::vector{0, 1, 2, 5, 8, 9}));
+  EXPECT_EQ(cores_in("8,1"), (std::vector{1, 8}));
+}
+
+TEST(TopologyCores, ReadsNothingFromWhatIsNoList) {
+  for (const char* const text : {"", "x", "1-", "-1", "1,,2", "1-2-3", "1 2"})
+    EXPECT_TRUE(cores_in(text).empty()) << text;
+}
+
+TEST(TopologyCores, CountsThoseOfThisMachine) { EXPECT_GE(online_core_count(), 1); }
+
+// A folder that looks like sysfs.
+class TopologySys : public testing::Test {
+ protected:
+  TopologySys()
+      : m_sys(fs::temp_directory_path() / ("nekbone-k-sys." + std::to_string(getpid()))) {}
+  ~TopologySys() override { fs::remove_all(m_sys); }
+  void write(const std::string& path, const std::string& text) const {
+    fs::create_directories((m_sys / path).parent_path());
+    std::ofstream(m_sys / path) << text << '\n';
+  }
+  const fs::path m_sys;
+};
+
+TEST_F(TopologySys, ListsInterfacesButTheLoopback) {
+  write("class/net/lo/operstate", "unknown");
+  write("class/net/eth1/operstate", "down");
+  write("class/net/eth1/device/numa_node", "1");
+  write("class/net/eth0/operstate", "up");
+  write("class/net/eth0/device/numa_node", "-1");
+  write("class/net/docker0/operstate", "unknown");
+  write("class/net/bonding_masters", "");
+  write("class/infiniband/mlx5_0/device/numa_node", "3");
+  write("class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE");
+  const std::vector<NetworkInterface> found = network_interfaces(m_sys);
+  ASSERT_EQ(found.size(), 4u);
+  EXPECT_EQ(found[0].name, "mlx5_0");
+  EXPECT_EQ(found[0].kind, "InfiniBand");
+  EXPECT_EQ(found[0].state, "active");
+  EXPECT_EQ(found[0].numa_node, 3);
+  EXPECT_EQ(found[1].name, "docker0");
+  EXPECT_EQ(found[1].kind, "virtual");
+  EXPECT_EQ(found[1].state, "");
+  EXPECT_EQ(found[1].numa_node, std::nullopt);
+  EXPECT_EQ(found[2].name, "eth0");
+  EXPECT_EQ(found[2].kind, "Ethernet");
+  EXPECT_EQ(found[2].state, "up");
+  EXPECT_EQ(found[2].numa_node, std::nullopt);
+  EXPECT_EQ(found[3].name, "eth1");
+  EXPECT_EQ(found[3].state, "down");
+  EXPECT_EQ(found[3].numa_node, 1);
+}
+
+TEST_F(TopologySys, FindsTheNumaNodesOfCores) {
+  write("devices/system/node/node0/cpulist", "0-3,8-11");
+  write("devices/system/node/node1/cpulist", "4-7");
+  write("devices/system/node/node10/cpulist", "12");
+  write("devices/system/node/online", "0-1,10");
+  EXPECT_EQ(numa_nodes_of({9}, m_sys), (std::vector{0}));
+  EXPECT_EQ(numa_nodes_of({3, 4, 12}, m_sys), (std::vector{0, 1, 10}));
+  EXPECT_TRUE(numa_nodes_of({99}, m_sys).empty());
+  EXPECT_TRUE(numa_nodes_of({}, m_sys).empty());
+}
+
+TEST_F(TopologySys, FindsNothingWhereThereIsNothing) {
+  EXPECT_TRUE(network_interfaces(m_sys).empty());
+  EXPECT_TRUE(numa_nodes_of({0}, m_sys).empty());
+  EXPECT_FALSE(has_gpu_files(m_sys));
+}
+
+TEST_F(TopologySys, SeesGpusByTheirFiles) {
+  write("a/nvidia0", "");
+  write("b/kfd", "");
+  EXPECT_TRUE(has_gpu_files(m_sys / "a"));
+  EXPECT_TRUE(has_gpu_files(m_sys / "b"));
+}
+
+}  // namespace
+}  // namespace nekbone_k
