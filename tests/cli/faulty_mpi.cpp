@@ -1,5 +1,5 @@
-// MPI calls that fail, preloaded into the program (LD_PRELOAD) by tests of what it does then, as the
-// real ones would where a library or a network is broken. NEKBONE_K_TEST_FAULT says which:
+// MPI calls that fail, preloaded into the program (LD_PRELOAD) by tests of what it does then, as
+// the real ones would where a library or a network is broken. NEKBONE_K_TEST_FAULT says which:
 //   never, hang, crash, wrong          MPI_Ineighbor_alltoallv gives a request that is never done;
 //                                      does not return; ends the last rank's process by SIGSEGV;
 //                                      sends the first byte wrong
