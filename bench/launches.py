@@ -37,13 +37,13 @@ def main():
         print(f"{launch + 1:3}  {solve['strategy']:26} best {audit['best']:26} of {len(audit['strategies'])},"
               f" {100 * audit['regret']:5.1f} % more time; {solve['solve_s'] / solve['iterations'] * 1e6:.1f} us"
               f" an iteration", flush=True)
+        if options.out:  # each time, as a launch may be the last
+            cg_rows.save(options.out, machine, [{"order": options.order, "elements": options.elements,
+                                                 "runs": solves}])
     good = sum(solve["audit"]["regret"] <= GOOD for solve in solves)
     choices = collections.Counter(solve["strategy"] for solve in solves)
     print(", ".join(f"{name} {count}" for name, count in choices.most_common()))
     print(f"{good} of {len(solves)} choices within {100 * GOOD:.0f} % of the best found")
-    if options.out:
-        cg_rows.save(options.out, machine, [{"order": options.order, "elements": options.elements,
-                                             "runs": solves}])
 
 
 if __name__ == "__main__":
