@@ -35,6 +35,7 @@ struct Content {
   std::vector<Entry> entries;
   bool exists = false;
   std::string complaint;
+  bool is_none = false;  ///< it could be read, and is no cache
 };
 
 Entry to_entry(const Json& json) {
@@ -65,6 +66,7 @@ Content read(const std::string& path) {
       for (const Json& entry : json.at("decisions")) content.entries.push_back(to_entry(entry));
   } catch (const Json::exception&) {
     content.complaint = "it is no cache of decisions";
+    content.is_none = true;
   }
   return content;
 }
@@ -159,7 +161,8 @@ std::string DecisionCache::store(const DecisionKey& key, const Decision& decisio
   if (!lock.held()) return failure(std::strerror(errno));
   Content content = read(m_path);
   std::error_code error;
-  if (!content.complaint.empty()) {
+  if (!content.complaint.empty() && !content.is_none) return failure(content.complaint);
+  if (content.is_none) {
     fs::rename(m_path, m_path + ".unreadable", error);
     if (error) return failure(error.message());
   }

@@ -22,11 +22,12 @@ struct Prepared {
 // them may be reading it.
 std::atomic<const Prepared*> prepared{nullptr};
 
-void append(const std::string& path, const std::string& line) {
+bool append(const std::string& path, const std::string& line) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (file < 0) return;
-  static_cast<void>(!write(file, line.data(), line.size()));
+  if (file < 0) return false;
+  const bool all = write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
   close(file);
+  return all;
 }
 
 constexpr std::array crashes{SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
@@ -89,8 +90,9 @@ void Journal::trying(const std::string& strategy, const std::string& when) {
 
 void Journal::rest() { prepared = nullptr; }
 
-void Journal::write_hang() const {
-  if (const Prepared* const at = prepared.exchange(nullptr)) append(at->path, at->hang);
+bool Journal::write_hang() const {
+  const Prepared* const at = prepared.exchange(nullptr);
+  return at != nullptr && append(at->path, at->hang);
 }
 
 }  // namespace nekbone_k

@@ -28,8 +28,8 @@ class Journal {
   void trying(const std::string& strategy, const std::string& when);
   /// Nothing is tried: a crash is not written down.
   void rest();
-  /// Writes down that what is being tried hangs. May be called by another thread.
-  void write_hang() const;
+  /// Writes down that what is being tried hangs; whether it could. May be called by another thread.
+  bool write_hang() const;
 
  private:
   struct Line {

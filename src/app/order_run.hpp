@@ -2,6 +2,9 @@
 /// What a run does with one polynomial order.
 #pragma once
 
+#include <functional>
+#include <vector>
+
 #include "app/case.hpp"
 #include "app/memory.hpp"
 #include "app/progress.hpp"
@@ -24,9 +27,10 @@ struct SolveStrategies {
   AllReduceStrategy all_reduce;
 };
 
-/// Solves the case at solver.order by conjugate gradients, checks the result and then, where the
-/// case asks for it, compares the exchange with the others that were not chosen. Collective.
+/// Solves the case at solver.order by conjugate gradients, checks the result, hands the record to
+/// `solved` and then, where the case asks for it, compares the exchange with the others that were
+/// not chosen: what goes wrong there must not cost the solve. Collective.
 SolveRecord solve(const Communicator& comm, const Case& input, const SolveStrategies& strategies,
-                  Progress& progress);
+                  Progress& progress, const std::function<void(const SolveRecord&)>& solved);
 
 }  // namespace nekbone_k

@@ -8,10 +8,18 @@
 #include <vector>
 
 #include "app/format.hpp"
+#include "core/config.hpp"
+#include "core/machine.hpp"
 #include "gs/statistics.hpp"
 
 namespace nekbone_k {
 namespace {
+
+#ifdef NEKBONE_K_HAVE_NCCL
+constexpr bool has_nccl = true;
+#else
+constexpr bool has_nccl = false;
+#endif
 
 /// What devices are, not where: "Cuda 0, NVIDIA H200 at 0000:1b:00" is an NVIDIA H200.
 std::string kind_of(const std::string& device) {
@@ -110,6 +118,10 @@ DecisionKey make_decision_key(const Case& input, const MachineRecord& machine, i
       {"backend", machine.backend},
       {"program", machine.version + ", commit " + machine.commit},
       {"compiler", machine.compiler},
+      {"build", machine.build_type},
+      {"Kokkos", machine.kokkos_version},
+      {"NCCL", has_nccl ? "in the build" : "not in the build"},
+      {"pretended ranks per node", std::to_string(pretended_ranks_per_node())},
   }};
 }
 
@@ -130,7 +142,7 @@ void tune_or_replay(const Case& input, const MachineRecord& machine, GatherScatt
     why_not = looked.note;
     if (!looked.strategy.empty()) {
       TunerOptions quick = input.tuning;
-      quick.budget_seconds = 0;
+      quick.budget_seconds = std::min(quick.budget_seconds, 0.1);
       record.tuning = tune(gs, std::vector{*find_strategy(looked.strategy)}, work, quick, guard);
       why_not = objection(record.tuning, looked);
       record.replayed = why_not.empty();
@@ -144,6 +156,12 @@ void tune_or_replay(const Case& input, const MachineRecord& machine, GatherScatt
   record.cache_note = "measured anew, as " + why_not;
   const CandidateResult* const choice = chosen(record.tuning);
   if (!agreed || choice == nullptr) return;
+  // Without what another run excluded the choice may be another one when that is tried again.
+  for (const Strategy& strategy : strategies)
+    if (!guard.why_excluded(strategy.name).empty()) {
+      record.cache_note += fmt::format("; not kept, as {} was left out", strategy.name);
+      return;
+    }
   std::string failure;
   if (comm.is_root())
     failure = cache.store(key, {choice->strategy.name, cost_of(*choice), machine.started});

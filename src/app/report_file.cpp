@@ -71,6 +71,15 @@ ReportFile::~ReportFile() {
   fs::remove(m_temporary, error);
 }
 
+void ReportFile::write_for_now(const nlohmann::ordered_json& report) {
+  if (m_temporary.empty()) return;
+  try {
+    write(report);
+  } catch (const OutputError&) {
+  }
+  m_written = false;
+}
+
 void ReportFile::write(const nlohmann::ordered_json& report) {
   // Host names and library versions come from outside and need not be UTF-8.
   const std::string text =

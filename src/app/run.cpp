@@ -120,6 +120,12 @@ bool passed(const RunRecord& record) {
                      [&](const OrderRecord& order) { return all_right(order.tuning.candidates); });
 }
 
+/// Fills in what a record says of the whole run, which began at `begin`. Collective.
+void sum_up(const Communicator& comm, double begin, RunRecord& record) {
+  record.passed = passed(record);
+  record.total_seconds = comm.max(wall_seconds() - begin);
+}
+
 /// What a dry run says of one order. Collective.
 std::string would_tune_text(const Communicator& comm, const Case& input, int order,
                             const MemoryBudget& budget) {
@@ -180,18 +186,23 @@ bool run(const Communicator& comm, const Case& input) {
     print(comm, progress, order_text(record.orders.back()));
   }
   progress.stage("tuning the sums over ranks");
-  record.all_reduce = tune_all_reduce(comm, chosen_all_reduces(input), input.tuning);
+  record.all_reduce = tune_all_reduce(comm, chosen_all_reduces(input), input.tuning, guard);
   print(comm, progress, all_reduce_text(record.all_reduce));
   const Strategy* const strategy = selected_strategy(record.orders, input.solver_order);
   if (const int sum = record.all_reduce.selected; strategy != nullptr && sum >= 0) {
+    // In case that what comes after does not end well.
+    const auto write_so_far = [&](const SolveRecord& solved) {
+      record.solve = solved;
+      sum_up(comm, begin, record);
+      if (comm.is_root()) file->write_for_now(to_json(record));
+    };
     record.solve = solve(comm, input,
                          {*strategy, other_strategies(record.orders, input.solver_order),
                           record.all_reduce.candidates[sum].strategy},
-                         progress);
+                         progress, write_so_far);
     print(comm, progress, solve_text(*record.solve, record.machine));
   }
-  record.passed = passed(record);
-  record.total_seconds = comm.max(wall_seconds() - begin);
+  sum_up(comm, begin, record);
   print(comm, progress, closing_text(record));
   on_root<OutputError>(comm, [&] { file->write(to_json(record)); });
   return record.passed;

@@ -7,6 +7,7 @@
 
 #include "app/order_run.hpp"
 #include "app/problem.hpp"
+#include "core/errors.hpp"
 #include "core/machine.hpp"
 #include "operators/elliptic_operator.hpp"
 #include "operators/null_space.hpp"
@@ -98,7 +99,7 @@ void judge(const Case& input, const ResidualCheck& check, SolveRecord& record) {
 }  // namespace
 
 SolveRecord solve(const Communicator& comm, const Case& input, const SolveStrategies& strategies,
-                  Progress& progress) {
+                  Progress& progress, const std::function<void(const SolveRecord&)>& solved) {
   const auto& [strategy, others, all_reduce] = strategies;
   SolveRecord record;
   record.order = input.solver_order;
@@ -175,18 +176,23 @@ SolveRecord solve(const Communicator& comm, const Case& input, const SolveStrate
   record.bandwidth = bytes * iterations_per_second;
   record.peak_memory = comm.sum(peak_memory());
   judge(input, check, record);
+  solved(record);
   if (input.audit && record.passed && !others.empty() && cg.iterations > 0) {
     progress.stage(fmt::format("order {}: comparing the choice with others", record.order));
     // With the same vectors: the solution is no longer wanted.
-    record.audit = with_vector_ops([&](const auto& ops) {
-      const AuditedWork work{[&] { problem.right_hand_side(space, geometry, v.r); },
-                             [&](int n) {
-                               conjugate_gradients(comm, a, ops, v, {n, 0}, project);
-                             }};
-      return audit_choice(
-          space.gs(), others, cg.seconds / cg.iterations, work,
-          {.budget_seconds = std::max(input.tuning.budget_seconds / 2, audit_share * cg.seconds)});
-    });
+    try {
+      record.audit = with_vector_ops([&](const auto& ops) {
+        const AuditedWork work{[&] { problem.right_hand_side(space, geometry, v.r); },
+                               [&](int n) {
+                                 conjugate_gradients(comm, a, ops, v, {n, 0}, project);
+                               }};
+        return audit_choice(space.gs(), others, cg.seconds / cg.iterations, work,
+                            {.budget_seconds = std::max(input.tuning.budget_seconds / 2,
+                                                        audit_share * cg.seconds)});
+      });
+    } catch (const UnavailableError&) {
+      // On every rank: another strategy cannot be had beside what CG holds. No comparison then.
+    }
   }
   return record;
 }

@@ -26,11 +26,13 @@ TuningWatch::TuningWatch(const Communicator& comm, const Case& input, const Mach
       m_watchdog([this, journal = input.tuning_journal](const std::string& what) {
         // All ranks are in it together; the first speaks, and the others give it time to.
         if (m_comm.is_root()) {
-          m_journal.write_hang();
+          const bool written = m_journal.write_hang();
           fmt::print(stderr,
                      "\nnekbone-k: {} did not come back within {:g} s, and cannot be undone; the "
-                     "job ends here, and {} lets the next one leave it out\n",
-                     what, 4 * m_patience, journal);
+                     "job ends here, {}\n",
+                     what, 4 * m_patience,
+                     written ? "and " + journal + " lets the next one leave it out"
+                             : "and as " + journal + " cannot be written, the next one may, too");
           std::fflush(stderr);
         } else {
           sleep(3);

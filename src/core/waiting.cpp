@@ -14,10 +14,6 @@ namespace nekbone_k {
 
 void wait_all(std::span<MPI_Request> requests, double patience) {
   const int count = static_cast<int>(requests.size());
-  if (!std::isfinite(patience)) {
-    check_mpi(MPI_Waitall(count, requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
-    return;
-  }
   constexpr int looks_before_yielding = 1000;
   const double begin = wall_seconds();
   for (int looks = 0;; ++looks) {
@@ -47,30 +43,38 @@ void Watchdog::watch(std::string what, double seconds) {
   {
     const std::lock_guard lock(m_mutex);
     m_what = std::move(what);
-    m_deadline = wall_seconds() + seconds;
+    m_left = seconds;
   }
   m_changed.notify_one();
 }
 
 void Watchdog::rest() {
   const std::lock_guard lock(m_mutex);
-  m_deadline = for_ever;
+  m_left = for_ever;
 }
 
 void Watchdog::run() {
+  // Not MPI's clock: calls of MPI are for the main thread.
+  using Clock = std::chrono::steady_clock;
+  constexpr double step = 1;  // seconds; of a longer sleep, the process was stopped
   std::unique_lock lock(m_mutex);
   while (!m_ends) {
-    const double left = m_deadline - wall_seconds();
-    if (left <= 0) {
+    if (m_left <= 0) {
       const std::string what = m_what;
-      m_deadline = for_ever;
+      m_left = for_ever;
       lock.unlock();
       m_alarm(what);
       lock.lock();
-    } else {
-      // Bounded, as infinity is no duration.
-      m_changed.wait_for(lock, std::chrono::duration<double>(std::min(left, 3600.0)));
+      continue;
     }
+    const auto begin = Clock::now();
+    // While nothing is watched, until something is.
+    const double nap = std::isfinite(m_left) ? std::min(m_left, step) : 3600;
+    const bool woken =
+        m_changed.wait_for(lock, std::chrono::duration<double>(nap)) == std::cv_status::no_timeout;
+    const double slept = std::chrono::duration<double>(Clock::now() - begin).count();
+    // One who was woken has a new time to keep.
+    if (!woken) m_left -= std::min(slept, 2 * step);
   }
 }
 

@@ -100,34 +100,45 @@ std::string verify_all_reduce(const Communicator& comm, const AllReduceStrategy&
 
 AllReduceTuning tune_all_reduce(const Communicator& comm,
                                 std::span<const AllReduceStrategy> strategies,
-                                const TunerOptions& options) {
+                                const TunerOptions& options, const TuningGuard& guard) {
   AllReduceTuning tuning;
   const double begin = wall_seconds();
   for (const AllReduceStrategy& strategy : strategies) {
     AllReduceResult& result = tuning.candidates.emplace_back();
     result.strategy = strategy;
+    result.failure = guard.why_excluded("sum " + strategy.name);
+    if (result.failure.empty()) result.failure = guard.why_excluded(strategy.name);
+    result.available = result.failure.empty();
+    if (!result.available) continue;
+    guard.enter("sum " + strategy.name);
     try {
       result.failure = verify_all_reduce(comm, strategy);
     } catch (const UnavailableError& error) {
       result.available = false;
       result.failure = error.what();
     }
+    guard.leave();
     result.verified = result.failure.empty();
   }
   tuning.verify_seconds = comm.max(wall_seconds() - begin);
 
   std::vector<AllReduceResult*> members;
-  for (AllReduceResult& result : tuning.candidates)
-    if (result.verified) members.push_back(&result);
+  std::vector<std::unique_ptr<RankSum<Pair>>> sums;
+  for (AllReduceResult& result : tuning.candidates) {
+    if (!result.verified) continue;
+    try {
+      sums.push_back(std::make_unique<RankSum<Pair>>(comm, result.strategy));
+      members.push_back(&result);
+    } catch (const UnavailableError& error) {  // as all candidates are there now
+      result.available = result.verified = false;
+      result.failure = error.what();
+    }
+  }
   if (members.empty()) return tuning;
   std::size_t winner = 0;
   if (comm.size() > 1) {
-    std::vector<std::unique_ptr<RankSum<Pair>>> sums;
     std::vector<StageResult*> stages;
-    for (AllReduceResult* member : members) {
-      sums.push_back(std::make_unique<RankSum<Pair>>(comm, member->strategy));
-      stages.push_back(&member->timing.emplace());
-    }
+    for (AllReduceResult* member : members) stages.push_back(&member->timing.emplace());
     const DeviceVector<Pair> parts("nekbone_k: parts to sum", n_parts);
     tuning.repeats = sums_a_sample;
     tuning.rounds = Rounds(comm).run(

@@ -5,16 +5,18 @@
 namespace nekbone_k {
 
 std::size_t Audit::best() const {
-  const auto least = std::min_element(strategies.begin(), strategies.end(),
-                                      [](const auto& one, const auto& other) {
-                                        return one.timing.cost.median < other.timing.cost.median;
-                                      });
-  return static_cast<std::size_t>(least - strategies.begin());
+  // Of those in all rounds; of the others relative_to_best is by the rounds that they were in.
+  std::size_t best = 0;
+  for (std::size_t s = 0; s < strategies.size(); ++s) {
+    const StageResult& one = strategies[s].timing;
+    const StageResult& other = strategies[best].timing;
+    if (one.stopped) continue;
+    if (other.stopped || one.cost.median < other.cost.median) best = s;
+  }
+  return best;
 }
 
-double Audit::regret() const {
-  return strategies.front().timing.cost.median / strategies[best()].timing.cost.median - 1;
-}
+double Audit::regret() const { return strategies.front().timing.relative_to_best - 1; }
 
 Audit audit_choice(GatherScatter& gs, std::span<const Strategy> others, double iteration_seconds,
                    const AuditedWork& work, const AuditOptions& options) {

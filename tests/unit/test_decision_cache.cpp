@@ -84,7 +84,7 @@ TEST_F(DecisionCacheTest, KeepsAFileThatIsNone) {
   }();
   for (const std::string& text :
        {std::string("no JSON"), std::string("{}"), std::string("[1, 2]"), std::string(),
-        good.substr(0, good.size() / 2), std::string(R"({"decision_cache": 2, "decisions": []})"),
+        good.substr(0, good.size() / 2),
         std::string(R"({"decision_cache": 1, "decisions": [{"key": 3}]})")}) {
     SCOPED_TRACE(text);
     write(text);
@@ -96,6 +96,15 @@ TEST_F(DecisionCacheTest, KeepsAFileThatIsNone) {
     EXPECT_EQ(cache.find(key("1")).decision->strategy, "b");
     EXPECT_EQ(read("cache.json.unreadable"), text);
   }
+}
+
+TEST_F(DecisionCacheTest, LeavesAFileOfAnotherVersionAlone) {
+  const std::string text = R"({"decision_cache": 2, "decisions": []})";
+  write(text);
+  const DecisionCache cache(path());
+  EXPECT_NE(cache.find(key("1")).why_not.find("another version"), std::string::npos);
+  EXPECT_NE(cache.store(key("1"), {"b", 2, "y"}).find("another version"), std::string::npos);
+  EXPECT_EQ(read("cache.json"), text);
 }
 
 TEST_F(DecisionCacheTest, SaysWhereItCannotWrite) {

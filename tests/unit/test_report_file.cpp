@@ -121,5 +121,20 @@ TEST_F(ReportFileTest, ReplacesBytesThatAreNotUtf8) {
   EXPECT_EQ(nlohmann::json::parse(content(path("report.json")))["host"], "\xEF\xBF\xBD");
 }
 
+TEST(ReportFileForNow, IsReplacedByTheReport) {
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("nekbone-k-for-now-" + std::to_string(getpid()) + ".json");
+  {
+    ReportFile file(path.string());
+    file.write_for_now({{"part", 1}});
+    std::ifstream part(path);
+    EXPECT_EQ(nlohmann::json::parse(part)["part"], 1);
+    file.write({{"whole", 2}});
+  }
+  std::ifstream whole(path);
+  EXPECT_EQ(nlohmann::json::parse(whole), nlohmann::json({{"whole", 2}}));
+  std::filesystem::remove(path);
+}
+
 }  // namespace
 }  // namespace nekbone_k

@@ -52,6 +52,8 @@ struct SumKernel {
     const Memory here = memories(rank);
     for (int r = team.team_rank(); r < n_ranks; r += team_size) await(here.flag(r), call, late);
     team.team_barrier();
+    // The host looks whether values came late once it has the sums.
+    desul::atomic_thread_fence(desul::MemoryOrderAcqRel(), desul::MemoryScopeNode());
     for (int v = team.team_rank(); v < n_values; v += team_size) {
       double sum = 0;
       for (int r = 0; r < n_ranks; ++r) sum += here.values(r, call)[v];

@@ -248,7 +248,7 @@ class PeerExchange final : public Exchange {
 
   /// Where kernels would hold up the processes they wait for: with the processor given to others.
   void wait_on_host() {
-    const double patience = std::min(m_buffers.patience, 60.0);
+    const double patience = m_buffers.patience;
     m_buffers.stream.fence("nekbone_k: messages written");
     const double begin = wall_seconds();
     for (std::size_t p = 0; p < m_near.size(); ++p)
