@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compiles and links the program, its tests and its benchmarks for NVIDIA GPUs, on a machine that
-# needs no GPU. Without nvcc there is nothing to check, and it says so.
+# Compiles and links the program and its tests for NVIDIA GPUs, on a machine that needs no GPU.
+# Without nvcc there is nothing to check, and it says so.
 #   ci/check-cuda.sh [BUILD_DIRECTORY]      (default: build/cuda-check)
 # ORDERS are the polynomial orders whose kernels are compiled (default 3, as they take longest).
 set -euo pipefail
@@ -29,6 +29,6 @@ fi
 if [[ ! -f $build/build.ninja ]]; then
   # Not for speed: nothing is run.
   "$cmake" --preset cuda -B "$build" "-DNEKBONE_K_ORDERS=${ORDERS:-3}" \
-    "-DCMAKE_CUDA_FLAGS_RELEASE=-O1 -DNDEBUG" >&2
+    "-DCMAKE_CUDA_FLAGS_RELEASE=-O1 -DNDEBUG" -DNEKBONE_K_BENCH=OFF >&2
 fi
 "$cmake" --build "$build" >&2

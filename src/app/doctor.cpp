@@ -70,37 +70,32 @@ MpiProbe try_transfers(const Communicator& comm) {
   return probe;
 }
 
+/// Whether a strategy, of exchange or of sums, is to be had.
+template <class Strategy>
+Availability try_one(const Communicator& comm, const Strategy& strategy) {
+  say(comm, attempt_text(strategy.name));
+  comm.barrier();
+  const Availability result{strategy.name, why_unavailable(comm, strategy)};
+  say(comm, attempt_result_text(result));
+  return result;
+}
+
 std::vector<Availability> try_exchanges(const Communicator& comm) {
   say(comm,
       fmt::format("\n{}", heading("Exchange strategies to be had here, alike with +overlap")));
   if (comm.size() == 1)
     say(comm, "  One rank has nobody to exchange with; with more, some may not be to be had.\n");
   std::vector<Availability> results;
-  for (const Strategy& strategy : all_strategies()) {
-    if (strategy.overlapped) continue;
-    say(comm, attempt_text(strategy.name));
-    comm.barrier();
-    results.push_back({strategy.name, why_unavailable(comm, strategy)});
-    say(comm, attempt_result_text(results.back()));
-  }
+  for (const Strategy& strategy : all_strategies())
+    if (!strategy.overlapped) results.push_back(try_one(comm, strategy));
   return results;
 }
 
 std::vector<Availability> try_sums(const Communicator& comm) {
   say(comm, fmt::format("\n{}", heading("Sums over the ranks to be had here")));
   std::vector<Availability> results;
-  for (const AllReduceStrategy& strategy : all_reduce_strategies()) {
-    say(comm, attempt_text(strategy.name));
-    comm.barrier();
-    std::string why_not;
-    try {
-      strategy.make(comm, 2);
-    } catch (const UnavailableError& error) {
-      why_not = error.what();
-    }
-    results.push_back({strategy.name, why_not});
-    say(comm, attempt_result_text(results.back()));
-  }
+  for (const AllReduceStrategy& strategy : all_reduce_strategies())
+    results.push_back(try_one(comm, strategy));
   return results;
 }
 

@@ -37,7 +37,7 @@ void write_crash_and_go_on(int signal) {
   if (const Prepared* const at = prepared.exchange(nullptr)) append(at->path, at->crash);
   for (std::size_t s = 0; s < crashes.size(); ++s)
     if (crashes[s] == signal) sigaction(signal, &earlier_actions[s], nullptr);
-  raise(signal);  // delivered, to whoever handled it before, when this returns
+  ::raise(signal);  // delivered, to whoever handled it before, when this returns
 }
 
 std::string plain(const std::string& strategy) { return strategy.substr(0, strategy.find('+')); }

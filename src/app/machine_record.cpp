@@ -25,13 +25,6 @@ std::string kokkos_version() {
                      KOKKOS_VERSION % 100);
 }
 
-/// The first rank's text that is not empty. Collective.
-std::string first_text(const Communicator& comm, const std::string& text) {
-  for (const std::string& other : comm.gather(text))
-    if (!other.empty()) return other;
-  return {};
-}
-
 void add_warnings(const Communicator& comm, const NodeLayout& layout, MachineRecord& machine) {
   const int threads = is_host_device ? machine.concurrency : 1;
   const int cores = online_core_count();
@@ -56,8 +49,8 @@ void add_warnings(const Communicator& comm, const NodeLayout& layout, MachineRec
         "{} ranks share {}; run one rank a GPU, or show each rank its own (CUDA_VISIBLE_DEVICES, "
         "ROCR_VISIBLE_DEVICES), or timings mean little",
         sharing, device_name());
-  for (const std::string& warning : {first_text(comm, crowded), first_text(comm, bound),
-                                     first_text(comm, shared), first_text(comm, pretended)})
+  for (const std::string& warning : {comm.first_text(crowded), comm.first_text(bound),
+                                     comm.first_text(shared), comm.first_text(pretended)})
     if (!warning.empty()) machine.warnings.push_back(warning);
 }
 

@@ -27,10 +27,10 @@ struct SolveStrategies {
   AllReduceStrategy all_reduce;
 };
 
-/// Solves the case at solver.order by conjugate gradients, checks the result, hands the record to
-/// `solved` and then, where the case asks for it, compares the exchange with the others that were
-/// not chosen: what goes wrong there must not cost the solve. Collective.
+/// Solves the case at solver.order by conjugate gradients, checks the result and then, where the
+/// case asks for it, compares the exchange with the others that were not chosen. What goes wrong
+/// there must not cost the solve, so the record is handed to `before_audit` first. Collective.
 SolveRecord solve(const Communicator& comm, const Case& input, const SolveStrategies& strategies,
-                  Progress& progress, const std::function<void(const SolveRecord&)>& solved);
+                  Progress& progress, const std::function<void(const SolveRecord&)>& before_audit);
 
 }  // namespace nekbone_k

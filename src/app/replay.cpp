@@ -114,7 +114,7 @@ DecisionKey make_decision_key(const Case& input, const MachineRecord& machine, i
       {"threads", std::to_string(machine.concurrency)},
       {"processor", machine.processor},
       {"devices", joined(devices)},
-      {"MPI", machine.mpi_library.substr(0, machine.mpi_library.find('\n'))},
+      {"MPI", machine.mpi_library},
       {"backend", machine.backend},
       {"program", machine.version + ", commit " + machine.commit},
       {"compiler", machine.compiler},

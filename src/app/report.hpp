@@ -50,8 +50,8 @@ class ReportFile {
   /// Writes the temporary file and renames it to the path. Throws OutputError if that fails, as on
   /// a full disk.
   void write(const nlohmann::ordered_json& report);
-  /// The same for a report that write() will replace: not to a device or pipe, and a failure is left
-  /// to write() to tell.
+  /// The same for a report that write() will replace: not to a device or pipe, and a failure is
+  /// left to write() to tell.
   void write_for_now(const nlohmann::ordered_json& report);
 
  private:

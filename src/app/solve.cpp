@@ -99,7 +99,7 @@ void judge(const Case& input, const ResidualCheck& check, SolveRecord& record) {
 }  // namespace
 
 SolveRecord solve(const Communicator& comm, const Case& input, const SolveStrategies& strategies,
-                  Progress& progress, const std::function<void(const SolveRecord&)>& solved) {
+                  Progress& progress, const std::function<void(const SolveRecord&)>& before_audit) {
   const auto& [strategy, others, all_reduce] = strategies;
   SolveRecord record;
   record.order = input.solver_order;
@@ -176,8 +176,8 @@ SolveRecord solve(const Communicator& comm, const Case& input, const SolveStrate
   record.bandwidth = bytes * iterations_per_second;
   record.peak_memory = comm.sum(peak_memory());
   judge(input, check, record);
-  solved(record);
   if (input.audit && record.passed && !others.empty() && cg.iterations > 0) {
+    before_audit(record);
     progress.stage(fmt::format("order {}: comparing the choice with others", record.order));
     // With the same vectors: the solution is no longer wanted.
     try {

@@ -12,8 +12,7 @@ namespace {
 
 /// Where a journal's lines count: on a machine that is like it.
 std::string place_of(const MachineRecord& machine) {
-  return fmt::format("{}, {}", machine.backend,
-                     machine.mpi_library.substr(0, machine.mpi_library.find('\n')));
+  return fmt::format("{}, {}", machine.backend, machine.mpi_library);
 }
 
 }  // namespace

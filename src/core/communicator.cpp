@@ -121,6 +121,12 @@ std::vector<std::string> Communicator::gather(const std::string& text) const {
   return texts;
 }
 
+std::string Communicator::first_text(const std::string& text) const {
+  for (std::string& other : gather(text))
+    if (!other.empty()) return std::move(other);
+  return {};
+}
+
 std::vector<std::vector<std::int64_t>> Communicator::exchange(
     const std::vector<std::vector<std::int64_t>>& to_rank) const {
   std::vector<int> send_counts(m_size), recv_counts(m_size);

@@ -57,6 +57,9 @@ class Communicator {
   /// Every rank's text, on every rank, in rank order.
   std::vector<std::string> gather(const std::string& text) const;
 
+  /// The text of the lowest rank whose is not empty; empty if that is so of all.
+  std::string first_text(const std::string& text) const;
+
   /// Sends `to_rank[r]` to rank r; returns what each rank sent here, in rank order.
   std::vector<std::vector<std::int64_t>> exchange(
       const std::vector<std::vector<std::int64_t>>& to_rank) const;

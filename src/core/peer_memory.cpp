@@ -144,8 +144,8 @@ void on_all(const Communicator& comm, const Action& action) {
   } catch (const std::exception& error) {
     failure = fmt::format("{} (rank {})", error.what(), comm.rank());
   }
-  for (const std::string& reason : comm.gather(failure))
-    if (!reason.empty()) throw UnavailableError(reason);
+  const std::string reason = comm.first_text(failure);
+  if (!reason.empty()) throw UnavailableError(reason);
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, error);
 }
 
-std::optional<int> number_in(std::string_view text) {
+std::optional<int> integer_of(std::string_view text) {
   int number = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || stop != text.data() + text.size()) return {};
@@ -44,7 +44,7 @@ std::optional<int> number_in(std::string_view text) {
 }
 
 std::optional<int> numa_node_of(const fs::path& interface) {
-  const std::optional<int> node = number_in(line_in(interface / "device/numa_node"));
+  const std::optional<int> node = integer_of(line_in(interface / "device/numa_node"));
   return node && *node >= 0 ? node : std::nullopt;  // -1: the machine has but one
 }
 
@@ -68,8 +68,8 @@ std::vector<int> cores_in(std::string_view list) {
     const std::string_view range = list.substr(0, list.find(','));
     list.remove_prefix(std::min(range.size() + 1, list.size()));
     const std::size_t dash = range.find('-');
-    const auto first = number_in(range.substr(0, dash));
-    const auto last = dash == range.npos ? first : number_in(range.substr(dash + 1));
+    const auto first = integer_of(range.substr(0, dash));
+    const auto last = dash == range.npos ? first : integer_of(range.substr(dash + 1));
     if (!first || !last) return {};
     for (int core = *first; core <= *last; ++core) cores.push_back(core);
   }
@@ -100,7 +100,7 @@ std::vector<int> numa_nodes_of(const std::vector<int>& cores, const fs::path& sy
   for (const fs::path& path : entries_of(sys / "devices/system/node")) {
     const std::string name = path.filename().string();
     if (!name.starts_with("node")) continue;
-    const std::optional<int> node = number_in(name.substr(4));
+    const std::optional<int> node = integer_of(name.substr(4));
     const std::vector<int> its_cores = cores_in(line_in(path / "cpulist"));
     if (node && std::any_of(cores.begin(), cores.end(), [&](int core) {
           return std::binary_search(its_cores.begin(), its_cores.end(), core);

@@ -1,30 +1,26 @@
 #include "core/waiting.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 
-#include "core/communicator.hpp"
 #include "core/errors.hpp"
 
 namespace nekbone_k {
 
+bool are_done(std::span<MPI_Request> requests) {
+  int done = 0;
+  check_mpi(
+      MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
+      "MPI_Testall");
+  return done != 0;
+}
+
 void wait_all(std::span<MPI_Request> requests, double patience) {
-  const int count = static_cast<int>(requests.size());
-  constexpr int looks_before_yielding = 1000;
-  const double begin = wall_seconds();
-  for (int looks = 0;; ++looks) {
-    int done = 0;
-    check_mpi(MPI_Testall(count, requests.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
-    if (done != 0) return;
-    if (looks < looks_before_yielding) continue;
-    sched_yield();  // there may be more ranks than cores
-    if (wall_seconds() - begin > patience)
-      throw InternalError(fmt::format("messages did not come within {:g} s", patience));
-  }
+  if (!wait_until([&] { return are_done(requests); }, patience))
+    throw InternalError(fmt::format("messages did not come within {:g} s", patience));
 }
 
 Watchdog::Watchdog(std::function<void(const std::string&)> alarm)

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "core/errors.hpp"
 #include "core/types.hpp"
 #include "gs/all_reduces/host_mpi.hpp"
 #include "gs/all_reduces/host_shared.hpp"
@@ -27,6 +28,15 @@ const AllReduceStrategy* find_all_reduce(const std::string& name) {
   for (const AllReduceStrategy& strategy : all_reduce_strategies())
     if (strategy.name == name) return &strategy;
   return nullptr;
+}
+
+std::string why_unavailable(const Communicator& comm, const AllReduceStrategy& strategy) {
+  try {
+    strategy.make(comm, 1);
+  } catch (const UnavailableError& error) {
+    return error.what();
+  }
+  return {};
 }
 
 }  // namespace nekbone_k

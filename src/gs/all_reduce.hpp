@@ -46,4 +46,8 @@ std::span<const AllReduceStrategy> all_reduce_strategies();
 /// The way of that name, or nullptr.
 const AllReduceStrategy* find_all_reduce(const std::string& name);
 
+/// What `strategy` lacks in this build or on this machine; empty if nothing. Collective, with the
+/// same result on every rank.
+std::string why_unavailable(const Communicator& comm, const AllReduceStrategy& strategy);
+
 }  // namespace nekbone_k

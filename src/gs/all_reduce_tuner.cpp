@@ -46,13 +46,6 @@ std::string complaint_about(const Communicator& comm, const Pair& total, int cal
                      comm.rank());
 }
 
-/// The first of the ranks' complaints, on every rank.
-std::string first_complaint(const Communicator& comm, const std::string& complaint) {
-  for (const std::string& other : comm.gather(complaint))
-    if (!other.empty()) return other;
-  return {};
-}
-
 double time_sums(const Communicator& comm, const RankSum<Pair>& sum,
                  const DeviceVector<Pair>& parts) {
   comm.barrier();
@@ -88,7 +81,7 @@ std::string verify_all_reduce(const Communicator& comm, const AllReduceStrategy&
     const auto bits = fmt::format("{:a}", total.other);
     if (comm.broadcast(bits) != bits && complaint.empty())
       complaint = fmt::format("WRONG: sum {} differs between ranks 0 and {}", call, comm.rank());
-    failure = first_complaint(comm, complaint);
+    failure = comm.first_text(complaint);
   }
   if (!failure.empty()) {
     // Others' values may still be on their way: given up, not freed.
@@ -106,19 +99,10 @@ AllReduceTuning tune_all_reduce(const Communicator& comm,
   for (const AllReduceStrategy& strategy : strategies) {
     AllReduceResult& result = tuning.candidates.emplace_back();
     result.strategy = strategy;
-    result.failure = guard.why_excluded("sum " + strategy.name);
-    if (result.failure.empty()) result.failure = guard.why_excluded(strategy.name);
-    result.available = result.failure.empty();
-    if (!result.available) continue;
-    guard.enter("sum " + strategy.name);
-    try {
-      result.failure = verify_all_reduce(comm, strategy);
-    } catch (const UnavailableError& error) {
-      result.available = false;
-      result.failure = error.what();
-    }
-    guard.leave();
-    result.verified = result.failure.empty();
+    std::string excluded = guard.why_excluded("sum " + strategy.name);
+    if (excluded.empty()) excluded = guard.why_excluded(strategy.name);
+    verify_candidate(result, "sum " + strategy.name, excluded, guard,
+                     [&] { return verify_all_reduce(comm, strategy); });
   }
   tuning.verify_seconds = comm.max(wall_seconds() - begin);
 

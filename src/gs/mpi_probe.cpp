@@ -9,11 +9,11 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <thread>
 
 #include "core/errors.hpp"
 #include "core/machine.hpp"
 #include "core/types.hpp"
+#include "core/waiting.hpp"
 #include "gs/message_memory.hpp"
 #include "gs/statistics.hpp"
 
@@ -229,15 +229,8 @@ void send_ring_messages(const Communicator& comm, const RingMessages& messages, 
     check_mpi(MPI_Isend(messages.send[m], messages.bytes, MPI_BYTE, messages.to[m],
                         messages.tag + m, comm.get(), &requests[2 + m]),
               "MPI_Isend");
-  const double begin = wall_seconds();
-  for (int done = 0; true;) {
-    check_mpi(MPI_Testall(4, requests.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
-    if (done != 0) return;
-    const double waited = wall_seconds() - begin;
-    if (waited > limit)
-      throw InternalError(fmt::format("messages were not there after {:g} s", limit));
-    if (waited > 1e-3) std::this_thread::yield();  // to ranks on the same core
-  }
+  if (!wait_until([&] { return are_done(requests); }, limit))
+    throw InternalError(fmt::format("messages were not there after {:g} s", limit));
 }
 
 MpiClaim mpi_claim(const Communicator& comm) {

@@ -42,8 +42,8 @@ ncclComm_t begin_nccl(const Communicator& comm) {
   std::string failure;
   if (code != ncclSuccess)
     failure = fmt::format("NCCL cannot begin: {} (rank {})", ncclGetErrorString(code), comm.rank());
-  for (const std::string& reason : comm.gather(failure))
-    if (!reason.empty()) throw UnavailableError(reason);
+  const std::string reason = comm.first_text(failure);
+  if (!reason.empty()) throw UnavailableError(reason);
   return nccl;
 }
 

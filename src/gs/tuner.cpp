@@ -39,18 +39,9 @@ class Tuner {
     for (const Strategy& strategy : strategies) {
       CandidateResult& result = m_result.candidates.emplace_back();
       result.strategy = strategy;
-      result.failure = m_guard.why_excluded(strategy.name);
-      result.available = result.failure.empty();
-      if (!result.available) continue;
-      m_guard.enter(strategy.name);
-      try {
-        result.failure = verify_strategy(m_comm, m_gs.device_plan(), strategy, m_guard.patience);
-      } catch (const UnavailableError& error) {
-        result.available = false;
-        result.failure = error.what();
-      }
-      m_guard.leave();
-      result.verified = result.failure.empty();
+      verify_candidate(result, strategy.name, m_guard.why_excluded(strategy.name), m_guard, [&] {
+        return verify_strategy(m_comm, m_gs.device_plan(), strategy, m_guard.patience);
+      });
     }
     m_result.verify_seconds = m_comm.max(wall_seconds() - begin);
     time_candidates();

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/errors.hpp"
 #include "gs/gather_scatter.hpp"
 #include "gs/stage.hpp"
 
@@ -62,6 +63,25 @@ struct CandidateResult {
 struct ExchangeBreakdown {
   double pack = 0, exchange = 0, unpack = 0;
 };
+
+/// Tries a candidate for the first time, called `name`, unless it is `excluded` for a reason: fills
+/// in whether it is to be had and whether it is right, by what `verify` returns or throws.
+template <class Result, class Verify>
+void verify_candidate(Result& result, const std::string& name, const std::string& excluded,
+                      const TuningGuard& guard, const Verify& verify) {
+  result.failure = excluded;
+  result.available = excluded.empty();
+  if (!result.available) return;
+  guard.enter(name);
+  try {
+    result.failure = verify();
+  } catch (const UnavailableError& error) {
+    result.available = false;
+    result.failure = error.what();
+  }
+  guard.leave();
+  result.verified = result.failure.empty();
+}
 
 struct TuningResult {
   std::vector<CandidateResult> candidates;     ///< in the order of the table

@@ -127,8 +127,8 @@ class Verification {
   }
 
   void agree(const std::string& failure_here) {
-    for (const std::string& failure : m_comm.gather(failure_here))
-      if (m_failure.empty()) m_failure = failure;
+    const std::string failure = m_comm.first_text(failure_here);
+    if (m_failure.empty()) m_failure = failure;
   }
 
   template <class T>

@@ -39,7 +39,7 @@ void EllipticOperator::apply_boundary(const DeviceVector<double>& u, const Devic
   order(ExecutionSpace(), stream);
   elements(u, au, 0, m_space.n_boundary_blocks(), stream);
   m_space.gather_rows(au, 0, m_space.gs().plan().n_shared(), stream);
-  m_boundary_applied.record(stream);
+  if (stream != ExecutionSpace()) m_boundary_applied.record(stream);
 }
 
 void EllipticOperator::apply_interior(const DeviceVector<double>& u,

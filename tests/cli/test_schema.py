@@ -92,7 +92,8 @@ def main():
     if found := check_schema.problems(report, schema):
         sys.exit("the shortened report is not valid: " + "; ".join(found))
     tried = list(mutants(report))
-    accepted = [words for words, mutant in tried if not check_schema.problems(mutant, schema)]
+    validator = check_schema.validator_of(schema)
+    accepted = [words for words, mutant in tried if validator.is_valid(mutant)]
     if accepted:
         sys.exit("the schema accepts a report " + ", ".join(accepted))
     print(f"The report is valid, and {len(tried)} broken copies of it are not.")

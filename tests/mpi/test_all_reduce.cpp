@@ -18,7 +18,6 @@ namespace nekbone_k {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 struct Triple {
   double one = 0, two = 0, three = 0;
@@ -35,13 +34,8 @@ class AllReduceTest : public testing::Test {
   // The ways of the table that are to be had here.
   std::vector<AllReduceStrategy> available() const {
     std::vector<AllReduceStrategy> found;
-    for (const AllReduceStrategy& strategy : all_reduce_strategies()) {
-      try {
-        strategy.make(m_comm, 1);
-        found.push_back(strategy);
-      } catch (const UnavailableError&) {
-      }
-    }
+    for (const AllReduceStrategy& strategy : all_reduce_strategies())
+      if (why_unavailable(m_comm, strategy).empty()) found.push_back(strategy);
     return found;
   }
 
@@ -119,7 +113,7 @@ TEST_F(AllReduceTest, GivesTheSameBitsOnEveryRank) {
 TEST_F(AllReduceTest, HandsOnWhatIsNoNumber) {
   const bool here = m_rank == m_size / 2;
   for_each_way<double>([&](const RankSum<double>& sum) {
-    EXPECT_TRUE(std::isnan(sum_of(sum, {1, here ? nan : 2, 2})));
+    EXPECT_TRUE(std::isnan(sum_of(sum, {1, here ? std::nan("") : 2, 2})));
     EXPECT_TRUE(
         std::isnan(sum_of(sum, {here ? -std::numeric_limits<double>::signaling_NaN() : 1.0})));
     EXPECT_EQ(sum_of(sum, {1, here ? infinity : 1}), infinity);
@@ -203,9 +197,9 @@ TEST_F(AllReduceTest, IsThereWhileLaterKernelsRun) {
 
 /// By MPI, but for what `Fault` does to the sums.
 template <class Fault>
-class Faulty final : public AllReduce {
+class FaultyAllReduce final : public AllReduce {
  public:
-  Faulty(const Communicator& comm, int n_values)
+  FaultyAllReduce(const Communicator& comm, int n_values)
       : m_comm(comm), m_good(all_reduce_strategies().front().make(comm, n_values)) {}
   double* next() override { return m_good->next(); }
   void wait(std::span<double> sums) override {
@@ -220,9 +214,10 @@ class Faulty final : public AllReduce {
 };
 template <class Fault>
 AllReduceStrategy faulty(const std::string& name) {
-  return {name, "Host", "", [](const Communicator& comm, int n_values) {
-            return std::unique_ptr<AllReduce>(std::make_unique<Faulty<Fault>>(comm, n_values));
-          }};
+  return {
+      name, "Host", "", [](const Communicator& comm, int n_values) {
+        return std::unique_ptr<AllReduce>(std::make_unique<FaultyAllReduce<Fault>>(comm, n_values));
+      }};
 }
 
 // From the tenth sum on, on one rank.
@@ -295,6 +290,27 @@ TEST_F(AllReduceTest, TunerExcludesTheWrongTheThrowingAndTheMissing) {
   }
   // What was left behind does not spoil what comes after.
   EXPECT_EQ(m_comm.sum(1.0), m_size);
+}
+
+TEST_F(AllReduceTest, TunerTellsItsGuardWhatItTries) {
+  std::vector<std::string> log;
+  TuningGuard guard;
+  guard.enter = [&](const std::string& name) { log.push_back("enter " + name); };
+  guard.leave = [&] { log.push_back("leave"); };
+  // One that ended a run as a sum, one whose name is that of an exchange that did.
+  guard.why_excluded = [](const std::string& name) {
+    return std::string(name == "sum one" || name == "two" ? "it ended another run" : "");
+  };
+  AllReduceStrategy one = all_reduce_strategies().front(), two = one, three = one;
+  one.name = "one", two.name = "two", three.name = "three";
+  const AllReduceTuning tuning =
+      tune_all_reduce(m_comm, std::vector{one, two, three}, quick, guard);
+  EXPECT_EQ(tuning.selected, 2);
+  for (const int excluded : {0, 1}) {
+    EXPECT_FALSE(tuning.candidates[excluded].available);
+    EXPECT_EQ(tuning.candidates[excluded].failure, "it ended another run");
+  }
+  EXPECT_EQ(log, (std::vector<std::string>{"enter sum three", "leave"}));
 }
 
 TEST_F(AllReduceTest, TunerSelectsNothingWhenAllAreWrong) {

@@ -14,21 +14,21 @@
 namespace nekbone_k {
 namespace {
 
-struct Box {
+struct NamedBox {
   const char* name;
   std::array<int, 3> elements;
   std::array<bool, 3> periodic;
   int order;
 };
 
-MeshSpec spec_of(const Box& box) {
+MeshSpec spec_of(const NamedBox& box) {
   MeshSpec spec;
   spec.elements = box.elements;
   spec.periodic = box.periodic;
   return spec;
 }
 
-class AssembledSpaceBox : public testing::TestWithParam<Box> {
+class AssembledSpaceBox : public testing::TestWithParam<NamedBox> {
  protected:
   const Communicator comm{MPI_COMM_WORLD};
   const MeshSpec spec = spec_of(GetParam());
@@ -178,13 +178,13 @@ TEST_P(AssembledSpaceBox, NodeReaderFindsTheSameEntries) {
 // Seven elements at least, so that every number of ranks has one each.
 INSTANTIATE_TEST_SUITE_P(
     Boxes, AssembledSpaceBox,
-    testing::Values(Box{"Periodic", {4, 3, 2}, {true, true, true}, 3},
-                    Box{"Dirichlet", {5, 4, 4}, {false, false, false}, 2},
-                    Box{"Mixed", {3, 5, 3}, {true, false, true}, 4},
-                    Box{"WithInterior", {8, 8, 8}, {true, true, true}, 1},
-                    Box{"OneAndTwoPeriodic", {1, 2, 7}, {true, true, false}, 2},
-                    Box{"PeriodicLine", {7, 1, 1}, {true, true, true}, 3},
-                    Box{"OnlyDirichletPoints", {7, 1, 1}, {false, false, false}, 1}),
+    testing::Values(NamedBox{"Periodic", {4, 3, 2}, {true, true, true}, 3},
+                    NamedBox{"Dirichlet", {5, 4, 4}, {false, false, false}, 2},
+                    NamedBox{"Mixed", {3, 5, 3}, {true, false, true}, 4},
+                    NamedBox{"WithInterior", {8, 8, 8}, {true, true, true}, 1},
+                    NamedBox{"OneAndTwoPeriodic", {1, 2, 7}, {true, true, false}, 2},
+                    NamedBox{"PeriodicLine", {7, 1, 1}, {true, true, true}, 3},
+                    NamedBox{"OnlyDirichletPoints", {7, 1, 1}, {false, false, false}, 1}),
     [](const auto& instance) { return std::string(instance.param.name); });
 
 // 2048^3 elements are more points than a rank can number; every rank hears it before allocating.

@@ -45,6 +45,14 @@ TEST_F(CommunicatorTest, CoversTheRanksOfItsParentOnly) {
   MPI_Comm_free(&half);
 }
 
+TEST_F(CommunicatorTest, GivesTheFirstTextThatIsNotEmpty) {
+  EXPECT_EQ(m_comm.first_text(""), "");
+  EXPECT_EQ(m_comm.first_text("of " + std::to_string(m_rank)), "of 0");
+  const int first = m_size / 2;
+  EXPECT_EQ(m_comm.first_text(m_rank < first ? "" : "of " + std::to_string(m_rank)),
+            "of " + std::to_string(first));
+}
+
 TEST_F(CommunicatorTest, ReducesDoubles) {
   EXPECT_EQ(m_comm.sum(m_rank + 0.5), m_size * m_size / 2.0);
   EXPECT_EQ(m_comm.max(-1.0 - m_rank), -1);

@@ -21,9 +21,6 @@
 
 namespace nekbone_k {
 
-// Outside the unnamed namespace, where GoogleTest finds it.
-static void PrintTo(const Strategy& strategy, std::ostream* out) { *out << strategy.name; }
-
 namespace {
 
 using Ids = std::vector<GlobalId>;
@@ -484,17 +481,19 @@ TEST_F(GatherScatterTest, HasARowForEveryDofOfSeveralPointsOrRanks) {
 struct Calls {
   int made = 0, started = 0, finished = 0;
 };
-Calls calls;
+Calls exchange_calls;
 
 class Counting final : public Exchange {
  public:
-  explicit Counting(std::unique_ptr<Exchange> inner) : m_inner(std::move(inner)) { ++calls.made; }
+  explicit Counting(std::unique_ptr<Exchange> inner) : m_inner(std::move(inner)) {
+    ++exchange_calls.made;
+  }
   void start() override {
-    ++calls.started;
+    ++exchange_calls.started;
     m_inner->start();
   }
   void finish() override {
-    ++calls.finished;
+    ++exchange_calls.finished;
     m_inner->finish();
   }
 
@@ -509,7 +508,7 @@ TEST_F(GatherScatterTest, UsesTheSelectedStrategy) {
                      const MessageBuffers& buffers) -> std::unique_ptr<Exchange> {
     return std::make_unique<Counting>(all_strategies().front().make(comm, plan, buffers));
   };
-  calls = {};
+  exchange_calls = {};
 
   const std::vector<Ids> ids = ids_of_all_ranks(graphs[0], m_comm.size());
   GatherScatter gs(m_comm, ids[m_rank]);
@@ -518,25 +517,25 @@ TEST_F(GatherScatterTest, UsesTheSelectedStrategy) {
   };
   EXPECT_EQ(gs.strategy().name, all_strategies().front().name);
   use();
-  EXPECT_EQ(calls.made, 0);
+  EXPECT_EQ(exchange_calls.made, 0);
 
   gs.select(counting);
   EXPECT_EQ(gs.strategy().name, "counting");
   use();
   use();
-  EXPECT_EQ(calls.made, 1);
-  EXPECT_EQ(calls.started, 2);
-  EXPECT_EQ(calls.finished, 2);
+  EXPECT_EQ(exchange_calls.made, 1);
+  EXPECT_EQ(exchange_calls.started, 2);
+  EXPECT_EQ(exchange_calls.finished, 2);
 
   gs.select(all_strategies().back());
   EXPECT_EQ(gs.strategy().name, all_strategies().back().name);
   use();
-  EXPECT_EQ(calls.started, 2);
+  EXPECT_EQ(exchange_calls.started, 2);
 
   gs.select(counting);
   use();
-  EXPECT_EQ(calls.made, 2);
-  EXPECT_EQ(calls.started, 3);
+  EXPECT_EQ(exchange_calls.made, 2);
+  EXPECT_EQ(exchange_calls.started, 3);
 }
 
 TEST_F(GatherScatterTest, TakesANumberingMadeByTheCaller) {

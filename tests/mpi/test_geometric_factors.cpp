@@ -19,7 +19,7 @@ constexpr std::array deformations{Deformation::none, Deformation::sine, Deformat
 
 // Six elements in the first direction, two in the others: the kinks of the Kershaw map then lie
 // between elements.
-MeshSpec make_spec(Deformation deformation, double epsilon = 0.3) {
+MeshSpec kershaw_spec(Deformation deformation, double epsilon = 0.3) {
   MeshSpec spec;
   spec.elements = {6, 2, 2};
   spec.extent = {2, 1, 1.5};
@@ -86,7 +86,7 @@ TEST_P(GeometricFactorsOrder, EqualThePlainLoops) {
   for (const Deformation deformation : deformations)
     for (const Geometry geometry : {Geometry::stored, Geometry::trilinear, Geometry::affine}) {
       if (geometry == Geometry::affine && deformation != Deformation::none) continue;
-      specs.push_back(make_spec(deformation));
+      specs.push_back(kershaw_spec(deformation));
       specs.back().geometry = geometry;
     }
   for (const MeshSpec& spec : specs) {
@@ -108,7 +108,7 @@ TEST_P(GeometricFactorsOrder, EqualThePlainLoops) {
 }
 
 TEST_P(GeometricFactorsOrder, DerivativeAndWeightsAreTheBasis) {
-  const Factors factors(make_spec(Deformation::none), GetParam());
+  const Factors factors(kershaw_spec(Deformation::none), GetParam());
   const ReferenceMesh reference(factors.mesh.spec(), GetParam());
   const auto derivative = to_host(factors.geometry.derivative);
   const auto weights = to_host(factors.geometry.weights);
@@ -127,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(Orders, GeometricFactorsOrder, testing::Values(1, 2, 3,
 // relative accuracy of 1e-11 at every point; measured are 8e-15 at order 2 and 5e-13 at order 12.
 TEST(GeometricFactors, MassIsAccurateOnAStronglyDeformedMesh) {
   for (const int order : {2, 6, 12}) {
-    const MeshSpec spec = make_spec(Deformation::kershaw, 0.3);
+    const MeshSpec spec = kershaw_spec(Deformation::kershaw, 0.3);
     const Factors factors(spec, order);
     const ReferenceOperator reference(spec, order, 0);
     const auto points = assembled_points(factors.space, reference.mesh());
@@ -146,20 +146,20 @@ TEST(GeometricFactors, MassIsAccurateOnAStronglyDeformedMesh) {
 
 TEST(GeometricFactors, MassOfTheUndeformedBoxIsItsVolume) {
   for (const int order : {1, 2, 3, 7})
-    EXPECT_NEAR(Factors(make_spec(Deformation::none), order).integral_of_power(0), 3, 1e-12);
+    EXPECT_NEAR(Factors(kershaw_spec(Deformation::none), order).integral_of_power(0), 3, 1e-12);
 }
 
 // In an element the Kershaw map has degree 5 in the first fraction and its Jacobian degree 10,
 // which order 6 integrates exactly.
 TEST(GeometricFactors, MassOfTheKershawBoxIsItsVolume) {
-  EXPECT_NEAR(Factors(make_spec(Deformation::kershaw), 6).integral_of_power(0), 3, 1e-12);
+  EXPECT_NEAR(Factors(kershaw_spec(Deformation::kershaw), 6).integral_of_power(0), 3, 1e-12);
 }
 
 // ∫ y⁶ = 2 · 1.5 / 7. (The volume itself would come out at any order, by symmetry.)
 TEST(GeometricFactors, MassOfTheSineBoxConverges) {
   double before = std::numeric_limits<double>::max();
   for (const int order : {3, 5, 7, 9}) {
-    const Factors factors(make_spec(Deformation::sine), order);
+    const Factors factors(kershaw_spec(Deformation::sine), order);
     const double error = std::abs(factors.integral_of_power(6) - 3.0 / 7);
     EXPECT_LT(error, 0.1 * before) << "order " << order;
     before = error;
@@ -168,7 +168,7 @@ TEST(GeometricFactors, MassOfTheSineBoxConverges) {
 }
 
 TEST(GeometricFactors, LanesOfEmptyElementsAreZero) {
-  const Factors factors(make_spec(Deformation::sine), 3);
+  const Factors factors(kershaw_spec(Deformation::sine), 3);
   const std::vector<double> stored = to_host(factors.geometry.factors);
   const ElementLayout& layout = factors.space.layout();
   const int items = ElementLayout::n_factors * layout.points();
@@ -187,7 +187,7 @@ bool inverted_somewhere(const MeshSpec& spec, int order) {
 // Beyond epsilon 0.86 the sine map folds over: those ranks see it whose elements do.
 TEST(GeometricFactors, NoticesElementsTurnedInsideOut) {
   for (const double epsilon : {0.3, 3.0}) {
-    const MeshSpec spec = make_spec(Deformation::sine, epsilon);
+    const MeshSpec spec = kershaw_spec(Deformation::sine, epsilon);
     const Factors factors(spec, 5);
     const ReferenceOperator reference(spec, 5, 0);
     bool positive = true;
@@ -204,7 +204,7 @@ TEST(GeometricFactors, NoticesElementsTurnedInsideOut) {
 // What the message of a run advises: the kinks in y and z then lie between elements, or are weak.
 TEST(GeometricFactors, KershawInvertsNoElementsThatTheKinksLieBetween) {
   const auto inverted = [](std::array<int, 3> elements, double epsilon, int order) {
-    MeshSpec spec = make_spec(Deformation::kershaw, epsilon);
+    MeshSpec spec = kershaw_spec(Deformation::kershaw, epsilon);
     spec.elements = elements;
     return inverted_somewhere(spec, order);
   };

@@ -45,12 +45,12 @@ Sharers find_sharers(const std::vector<Ids>& ids_of_rank) {
 }
 
 // Who has which candidates, by a name for test output.
-struct Graph {
+struct CandidateGraph {
   std::string name;
   Ids (*candidates)(int rank, int size);
 };
 
-void PrintTo(const Graph& graph, std::ostream* out) { *out << graph.name; }
+void PrintTo(const CandidateGraph& graph, std::ostream* out) { *out << graph.name; }
 
 // Distinct ids, each of the first `ids` with the given probability, in random order.
 Ids random_ids(int rank, int ids, double probability, GlobalId stride) {
@@ -62,7 +62,7 @@ Ids random_ids(int rank, int ids, double probability, GlobalId stride) {
   return chosen;
 }
 
-const std::vector<Graph> graphs{
+const std::vector<CandidateGraph> candidate_graphs{
     {"sparse_random", [](int rank, int) { return random_ids(rank, 400, 0.15, 1); }},
     {"dense_random", [](int rank, int) { return random_ids(rank, 100, 0.8, 1); }},
     {"ids_beyond_32_bits",
@@ -101,7 +101,7 @@ const std::vector<Graph> graphs{
      }},
 };
 
-class HaloPlanOf : public testing::TestWithParam<Graph> {
+class HaloPlanOf : public testing::TestWithParam<CandidateGraph> {
  protected:
   const Communicator m_comm{MPI_COMM_WORLD};
   const int m_rank = m_comm.rank();
@@ -210,7 +210,7 @@ TEST_P(HaloPlanOf, LeadsEveryShareToItsDofInTheMessageOfItsRank) {
   EXPECT_EQ(uses, std::vector<int>(uses.size(), 1));
 }
 
-INSTANTIATE_TEST_SUITE_P(Graphs, HaloPlanOf, testing::ValuesIn(graphs),
+INSTANTIATE_TEST_SUITE_P(Graphs, HaloPlanOf, testing::ValuesIn(candidate_graphs),
                          [](const auto& graph) { return graph.param.name; });
 
 // Two cases small enough to write the whole plan down.

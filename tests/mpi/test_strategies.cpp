@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <limits>
 #include <memory>
-#include <ostream>
 #include <set>
 #include <string>
 #include <vector>
@@ -16,11 +15,9 @@
 #include "gs/halo_exchange.hpp"
 #include "gs/strategies/host_staged.hpp"
 #include "gs/strategies/pairwise.hpp"
+#include "support/available_strategies.hpp"
 
 namespace nekbone_k {
-
-// Outside the unnamed namespace, where GoogleTest finds it.
-static void PrintTo(const Strategy& strategy, std::ostream* out) { *out << strategy.name; }
 
 namespace {
 

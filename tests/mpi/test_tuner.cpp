@@ -150,68 +150,43 @@ std::unique_ptr<Exchange> make_faulty(const Communicator& comm, const HaloPlan& 
   return std::make_unique<Faulty>(fault, where, comm, plan, buffers);
 }
 
-// Pairwise messages of which the last rank leaves one behind, unreceived, for whoever comes next.
-// To be used on host buffers: so short a message is gone once it is sent, while a GPU-aware MPI may
-// wait for the receiver's buffer.
-class LeavesAMessage final : public Exchange {
+// What the last rank does not do.
+enum class Neglect {
+  // One message is left behind, unreceived, for whoever comes next. To be used on host buffers: so
+  // short a message is gone once it is sent, while a GPU-aware MPI may wait for the receiver's
+  // buffer.
+  receiving_one,
+  // Nothing is sent from the third call of all objects on, so that its neighbours wait for ever if
+  // they are let.
+  sending_for_long
+};
+
+// Pairwise messages, some of them neglected.
+template <Neglect neglect>
+class Neglectful final : public Exchange {
  public:
-  LeavesAMessage(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
+  Neglectful(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
       : m_comm(comm), m_plan(plan), m_buffers(buffers) {}
 
   void start() override {
     Kokkos::fence("packed");
     const bool neglects = m_comm.rank() == m_comm.size() - 1;
+    const bool sends = neglect != Neglect::sending_for_long || !neglects || ++m_calls < 3;
     for (const Neighbour& n : m_plan.neighbours) {
       const int bytes = static_cast<int>(n.count * m_buffers.item_bytes);
       const auto slot = [&](void* buffer) {
         return static_cast<char*>(buffer) + n.offset * m_buffers.item_bytes;
       };
       // Tag 17 is that of the pairwise strategies, which must not see it all the same.
-      MPI_Isend(slot(m_buffers.send), bytes, MPI_BYTE, n.rank, 17, m_comm.get(),
-                &m_requests.emplace_back());
-      if (!neglects || &n != &m_plan.neighbours.front())
+      if (sends)
+        MPI_Isend(slot(m_buffers.send), bytes, MPI_BYTE, n.rank, 17, m_comm.get(),
+                  &m_requests.emplace_back());
+      if (neglect != Neglect::receiving_one || !neglects || &n != &m_plan.neighbours.front())
         MPI_Irecv(slot(m_buffers.receive), bytes, MPI_BYTE, n.rank, 17, m_comm.get(),
                   &m_requests.emplace_back());
     }
   }
 
-  void finish() override {
-    MPI_Waitall(static_cast<int>(m_requests.size()), m_requests.data(), MPI_STATUSES_IGNORE);
-    m_requests.clear();
-  }
-
- private:
-  const Communicator& m_comm;
-  const HaloPlan& m_plan;
-  MessageBuffers m_buffers;
-  std::vector<MPI_Request> m_requests;
-};
-
-std::unique_ptr<Exchange> make_leaves_a_message(const Communicator& comm, const HaloPlan& plan,
-                                                const MessageBuffers& buffers) {
-  return std::make_unique<LeavesAMessage>(comm, plan, buffers);
-}
-
-// Pairwise messages that the last rank does not send once it has sent some, so that its neighbours
-// wait for ever if they are let.
-class StopsSending final : public Exchange {
- public:
-  StopsSending(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
-      : m_comm(comm), m_plan(plan), m_buffers(buffers) {}
-
-  void start() override {
-    Kokkos::fence("packed");
-    const bool sends = m_comm.rank() < m_comm.size() - 1 || ++m_calls < 3;
-    for (const Neighbour& n : m_plan.neighbours) {
-      const int bytes = static_cast<int>(n.count * m_buffers.item_bytes);
-      const std::size_t begin = n.offset * m_buffers.item_bytes;
-      MPI_Irecv(static_cast<char*>(m_buffers.receive) + begin, bytes, MPI_BYTE, n.rank, 1,
-                m_comm.get(), &m_requests.emplace_back());
-      if (sends)
-        MPI_Isend(static_cast<char*>(m_buffers.send) + begin, bytes, MPI_BYTE, n.rank, 1,
-                  m_comm.get(), &m_requests.emplace_back());
-    }
-  }
   void finish() override {
     wait_all(m_requests, m_buffers.patience);
     m_requests.clear();
@@ -222,11 +197,13 @@ class StopsSending final : public Exchange {
   const HaloPlan& m_plan;
   MessageBuffers m_buffers;
   std::vector<MPI_Request> m_requests;
-  static inline int m_calls = 0;  // of all objects
+  static inline int m_calls = 0;
 };
-std::unique_ptr<Exchange> make_stops_sending(const Communicator& comm, const HaloPlan& plan,
-                                             const MessageBuffers& buffers) {
-  return std::make_unique<StopsSending>(comm, plan, buffers);
+
+template <Neglect neglect>
+std::unique_ptr<Exchange> make_neglectful(const Communicator& comm, const HaloPlan& plan,
+                                          const MessageBuffers& buffers) {
+  return std::make_unique<Neglectful<neglect>>(comm, plan, buffers);
 }
 
 // ---- Exchanges that throw ----------------------------------------------------------------------
@@ -301,7 +278,8 @@ std::vector<Wrong> wrong_strategies() {
   add_wrong<Fault::swaps_components>(all, "swaps_components");
   add_wrong<Fault::fails_for_floats>(all, "fails_for_floats");
   add_wrong<Fault::fails_for_three_components>(all, "fails_for_three_components");
-  all.push_back({named("leaves_a_message", host_staged<make_leaves_a_message>), Where::last_rank});
+  all.push_back({named("leaves_a_message", host_staged<make_neglectful<Neglect::receiving_one>>),
+                 Where::last_rank});
   return all;
 }
 
@@ -539,7 +517,8 @@ TEST_F(TunerTest, DoesTheMinimumOfRoundsWithoutABudget) {
 TEST_F(TunerTest, GivesUpWaitsThatDoNotEnd) {
   if (m_alone) GTEST_SKIP() << "nothing is shared";
   m_guard.patience = 0.5;
-  const TuningResult result = run({named("stops", host_staged<make_stops_sending>), good("good")});
+  const TuningResult result =
+      run({named("stops", host_staged<make_neglectful<Neglect::sending_for_long>>), good("good")});
   EXPECT_EQ(result.selected, 1);
   EXPECT_NE(result.candidates[0].failure.find("did not come within 0.5 s"), std::string::npos)
       << result.candidates[0].failure;

@@ -1,6 +1,7 @@
 // The strategies of the table that this build and this machine have what they need for.
 #pragma once
 
+#include <ostream>
 #include <vector>
 
 #include "gs/strategy_table.hpp"
@@ -14,5 +15,8 @@ inline std::vector<Strategy> available_strategies(const Communicator& comm) {
     if (why_unavailable(comm, strategy).empty()) available.push_back(strategy);
   return available;
 }
+
+// How GoogleTest names a strategy.
+inline void PrintTo(const Strategy& strategy, std::ostream* out) { *out << strategy.name; }
 
 }  // namespace nekbone_k

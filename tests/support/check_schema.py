@@ -7,11 +7,16 @@ import sys
 import jsonschema
 
 
-def problems(report, schema):
-    """Every way in which the report breaks the schema, as texts; none if it is valid."""
+def validator_of(schema):
+    """What tells whether a report is valid by the schema, which itself is checked here."""
     validator_class = jsonschema.validators.validator_for(schema)
     validator_class.check_schema(schema)
-    errors = validator_class(schema).iter_errors(report)
+    return validator_class(schema)
+
+
+def problems(report, schema):
+    """Every way in which the report breaks the schema, as texts; none if it is valid."""
+    errors = validator_of(schema).iter_errors(report)
     return [f"{error.json_path}: {error.message[:500]}" for error in errors]
 
 

@@ -1,5 +1,7 @@
 #include "support/doctor_records.hpp"
 
+#include "support/report_records.hpp"
+
 namespace nekbone_k {
 namespace {
 
@@ -16,22 +18,10 @@ void add_entries(MpiProbe& probe, ProbePlace place, ProbeMemory memory, double l
 
 DoctorRecord healthy_host() {
   DoctorRecord record;
-  MachineRecord& machine = record.machine;
-  machine.version = "0.1.0";
-  machine.commit = "0123abc";
-  machine.compiler = "GNU 12.2.0";
-  machine.build_type = "Release, preset openmp";
-  machine.kokkos_version = "4.5.1";
-  machine.backend = "OpenMP";
-  machine.concurrency = 2;
-  machine.mpi_library = "Open MPI v4.1.4";
-  machine.ranks = 4;
-  machine.nodes = 2;
-  machine.ranks_per_node = {2, 2};
-  machine.hosts = {"node1", "node1", "node2", "node2"};
-  machine.devices = {"host", "host", "host", "host"};
-  machine.binding = {"0-1", "2-3", "0-1", "2-3"};
-  machine.started = "2026-11-21T21:21:46Z";
+  record.machine = usual_machine();
+  record.machine.build_type = "Release, preset openmp";
+  record.machine.mpi_library = "Open MPI v4.1.4";
+  record.machine.started = "2026-11-21T21:21:46Z";
   record.threads = 2;
   record.launched = 4;
   record.online_cores = {8, 8, 8, 8};

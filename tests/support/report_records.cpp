@@ -89,12 +89,8 @@ OrderRecord usual_order() {
   return o;
 }
 
-RunRecord usual_run() {
-  RunRecord r;
-  r.input.input = "inputs/tgv64.yaml";
-  r.input.mesh.elements = {64, 64, 64};
-  r.input.strategies = {"device-pairwise", "host-alltoall"};
-  MachineRecord& m = r.machine;
+MachineRecord usual_machine() {
+  MachineRecord m;
   m.version = "0.1.0";
   m.commit = "0123abc";
   m.compiler = "GNU 12.2.0";
@@ -111,6 +107,15 @@ RunRecord usual_run() {
   m.binding = {"0-1", "2-3", "0-1", "2-3"};
   m.copy_bandwidth = 100e9;
   m.started = "2025-01-31T12:00:00Z";
+  return m;
+}
+
+RunRecord usual_run() {
+  RunRecord r;
+  r.input.input = "inputs/tgv64.yaml";
+  r.input.mesh.elements = {64, 64, 64};
+  r.input.strategies = {"device-pairwise", "host-alltoall"};
+  r.machine = usual_machine();
   r.orders = {usual_order()};
   r.solve = usual_solve();
   r.total_seconds = 123.5;

@@ -8,7 +8,9 @@ namespace nekbone_k {
 // Order 7 with two plain strategies, the faster of which also ran with the work, and two overlapped
 // ones, of which one hides its exchange in the noise and is selected.
 OrderRecord usual_order();
-// Four ranks on two nodes, that order, and a CG run that passed.
+// Four ranks on two nodes.
+MachineRecord usual_machine();
+// That machine, that order, and a CG run that passed.
 RunRecord usual_run();
 // Nothing is shared.
 RunRecord one_rank_run();

@@ -253,6 +253,18 @@ const std::vector<Mistake> unknown_words{
     {"Strategy", "gather_scatter:\n  strategies:\n    - all\n    - host-pairwsie\n",
      "x.yaml:4: gather_scatter.strategies: given 'host-pairwsie'; allowed: one of all" +
          strategy_names() + "; did you mean 'host-pairwise'?"},
+    {"AllReduce", "solver: {all_reduce: host-shred}",
+     "x.yaml:1: solver.all_reduce: given 'host-shred'; allowed: one of all, host-mpi, host-shared"},
+    {"Audit", "gather_scatter: {audit: perhaps}",
+     "x.yaml:1: gather_scatter.audit: given 'perhaps'"},
+    {"TuningMode", "gather_scatter: {tuning: {mode: cache}}",
+     "x.yaml:1: gather_scatter.tuning.mode: given 'cache'; allowed: one of measure, cached"},
+    {"NoPatience", "gather_scatter: {tuning: {patience_seconds: 0}}",
+     "x.yaml:1: gather_scatter.tuning.patience_seconds: given '0'; allowed: a finite number > 0"},
+    {"NoCacheFile", "gather_scatter: {tuning: {cache: ''}}",
+     "x.yaml:1: gather_scatter.tuning.cache: given the text \"\"; allowed: the name of a file"},
+    {"NoJournalFile", "gather_scatter: {tuning: {journal: ''}}",
+     "x.yaml:1: gather_scatter.tuning.journal: given the text \"\"; allowed: the name of a file"},
     {"EmptyStrategies", "gather_scatter: {strategies: []}",
      "x.yaml:1: gather_scatter.strategies: given a list of 0; allowed: a list of at least one"},
 };

@@ -5,30 +5,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
+
+#include "support/temporary_folder.hpp"
 
 namespace nekbone_k {
 namespace {
 
-namespace fs = std::filesystem;
-
 class DecisionCacheTest : public testing::Test {
  protected:
-  DecisionCacheTest() {
-    std::string folder = fs::temp_directory_path() / "nekbone-k-cache-XXXXXX";
-    m_folder = mkdtemp(folder.data());
-  }
-  ~DecisionCacheTest() override { fs::remove_all(m_folder); }
-
-  std::string path() const { return m_folder / "cache.json"; }
-  std::string read(const std::string& name) const {
-    std::ifstream file(m_folder / name);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  std::string path() const { return m_folder.path("cache.json"); }
+  std::string read(const std::string& name) const { return content(m_folder.path(name)); }
   void write(const std::string& text) const { std::ofstream(path()) << text; }
 
   static DecisionKey key(const std::string& order, const std::string& mpi = "MPI 4") {
@@ -43,7 +32,7 @@ class DecisionCacheTest : public testing::Test {
              {"MPI", mpi}}};
   }
 
-  fs::path m_folder;
+  TemporaryFolder m_folder;
 };
 
 TEST_F(DecisionCacheTest, FindsWhatWasStored) {
@@ -108,7 +97,7 @@ TEST_F(DecisionCacheTest, LeavesAFileOfAnotherVersionAlone) {
 }
 
 TEST_F(DecisionCacheTest, SaysWhereItCannotWrite) {
-  const DecisionCache cache(m_folder / "no such folder" / "cache.json");
+  const DecisionCache cache(m_folder.path("no such folder/cache.json"));
   EXPECT_NE(cache.store(key("1"), {"a", 1, "x"}).find("cannot be written"), std::string::npos);
   EXPECT_FALSE(cache.find(key("1")).decision);
 }

@@ -6,14 +6,11 @@
 #include <sstream>
 
 #include "app/format.hpp"
+#include "support/contains.hpp"
 #include "support/doctor_records.hpp"
 
 namespace nekbone_k {
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 std::string rows_text(const MpiProbe& probe) {
   ProbeRows rows;

@@ -11,7 +11,7 @@
 namespace nekbone_k {
 namespace {
 
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
+constexpr double machine_epsilon = std::numeric_limits<double>::epsilon();
 
 // P_n(x) by its recurrence: a well-conditioned basis of the polynomials, unlike the monomials,
 // which high orders can hardly tell apart.
@@ -58,7 +58,7 @@ TEST_P(GllOrder, NodesAscendAndAreSymmetric) {
   EXPECT_EQ(basis.nodes.back(), 1);
   for (int i = 0; i <= N; ++i) {
     EXPECT_EQ(basis.nodes[i], -basis.nodes[N - i]);
-    EXPECT_NEAR(basis.weights[i], basis.weights[N - i], 4 * epsilon * basis.weights[i]);
+    EXPECT_NEAR(basis.weights[i], basis.weights[N - i], 4 * machine_epsilon * basis.weights[i]);
     EXPECT_GT(basis.weights[i], 0);
     if (i > 0) {
       EXPECT_LT(basis.nodes[i - 1], basis.nodes[i]);
@@ -69,14 +69,14 @@ TEST_P(GllOrder, NodesAscendAndAreSymmetric) {
 TEST_P(GllOrder, QuadratureIsExactToDegree2NMinus1) {
   for (int degree = 0; degree < 2 * N; ++degree) {
     const double sum = integral([&](double x) { return legendre(degree, x); });
-    EXPECT_NEAR(sum, degree == 0 ? 2 : 0, 16 * epsilon) << "degree " << degree;
+    EXPECT_NEAR(sum, degree == 0 ? 2 : 0, 16 * machine_epsilon) << "degree " << degree;
   }
 }
 
 // GLL quadrature gives 2/N for the square of P_N, whose integral is 2/(2N + 1).
 TEST_P(GllOrder, QuadratureIsNotExactForDegree2N) {
   const double sum = integral([&](double x) { return legendre(N, x) * legendre(N, x); });
-  EXPECT_NEAR(sum, 2.0 / N, 16 * epsilon);
+  EXPECT_NEAR(sum, 2.0 / N, 16 * machine_epsilon);
 }
 
 // P_n' reaches n(n + 1)/2 at the ends, and rounding of the nodes costs about as much again.
@@ -86,7 +86,7 @@ TEST_P(GllOrder, DerivativeIsExactToDegreeN) {
       double slope = 0;
       for (int j = 0; j <= N; ++j)
         slope += basis.derivative[i * (N + 1) + j] * legendre(degree, basis.nodes[j]);
-      EXPECT_NEAR(slope, legendre_slope(degree, basis.nodes[i]), 8 * epsilon * N * (N + 1))
+      EXPECT_NEAR(slope, legendre_slope(degree, basis.nodes[i]), 8 * machine_epsilon * N * (N + 1))
           << "degree " << degree << ", node " << i;
     }
 }
@@ -98,7 +98,7 @@ TEST_P(GllOrder, DerivativeOfConstantsIsZero) {
       sum += basis.derivative[i * (N + 1) + j];
       size += std::abs(basis.derivative[i * (N + 1) + j]);
     }
-    EXPECT_LE(std::abs(sum), epsilon * size) << "row " << i;
+    EXPECT_LE(std::abs(sum), machine_epsilon * size) << "row " << i;
   }
 }
 
@@ -107,7 +107,7 @@ TEST_P(GllOrder, DerivativeHasTheKnownDiagonal) {
   const double corner = 0.25 * N * (N + 1);
   for (int i = 0; i <= N; ++i) {
     const double expected = i == 0 ? -corner : i == N ? corner : 0;
-    EXPECT_NEAR(basis.derivative[i * (N + 1) + i], expected, 8 * epsilon * N * (N + 1));
+    EXPECT_NEAR(basis.derivative[i * (N + 1) + i], expected, 8 * machine_epsilon * N * (N + 1));
   }
 }
 
@@ -133,7 +133,7 @@ TEST(Gll, HasTheKnownNodesAndWeights) {
 TEST(Gll, HasTheKnownDerivativeOfOrder2) {
   const std::vector<double> expected{-1.5, 2, -0.5, -0.5, 0, 0.5, 0.5, -2, 1.5};
   const GllBasis basis = make_gll_basis(2);
-  for (int a = 0; a < 9; ++a) EXPECT_NEAR(basis.derivative[a], expected[a], 4 * epsilon);
+  for (int a = 0; a < 9; ++a) EXPECT_NEAR(basis.derivative[a], expected[a], 4 * machine_epsilon);
 }
 
 TEST(Gll, RefusesOrderZero) { EXPECT_THROW(make_gll_basis(0), InternalError); }

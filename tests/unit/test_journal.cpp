@@ -10,6 +10,8 @@
 #include <fstream>
 #include <functional>
 
+#include "support/temporary_folder.hpp"
+
 namespace nekbone_k {
 namespace {
 
@@ -17,12 +19,7 @@ namespace fs = std::filesystem;
 
 class JournalTest : public testing::Test {
  protected:
-  JournalTest() {
-    std::string folder = fs::temp_directory_path() / "nekbone-k-journal-XXXXXX";
-    m_folder = mkdtemp(folder.data());
-  }
-  ~JournalTest() override { fs::remove_all(m_folder); }
-  std::string path() const { return m_folder / "journal.jsonl"; }
+  std::string path() const { return m_folder.path("journal.jsonl"); }
 
   // The status of a process that tries "host-put" and then does `end`.
   int status_of(const std::function<void(Journal&)>& end) const {
@@ -39,12 +36,12 @@ class JournalTest : public testing::Test {
     return status;
   }
 
-  fs::path m_folder;
+  TemporaryFolder m_folder;
 };
 
 TEST_F(JournalTest, KnowsWhatCrashed) {
   for (const int signal : {SIGSEGV, SIGABRT}) {
-    const int status = status_of([&](Journal&) { raise(signal); });
+    const int status = status_of([&](Journal&) { ::raise(signal); });
     ASSERT_TRUE(WIFSIGNALED(status));
     EXPECT_EQ(WTERMSIG(status), signal);  // as without a journal
     const Journal journal(path(), "here");
@@ -66,9 +63,9 @@ TEST_F(JournalTest, KnowsWhatHung) {
 
 TEST_F(JournalTest, KnowsNothingOfRunsThatEndOtherwise) {
   status_of([](Journal&) {});
-  status_of([](Journal& journal) { journal.rest(), raise(SIGSEGV); });
-  status_of([](Journal&) { raise(SIGTERM); });
-  status_of([](Journal&) { raise(SIGKILL); });
+  status_of([](Journal& journal) { journal.rest(), ::raise(SIGSEGV); });
+  status_of([](Journal&) { ::raise(SIGTERM); });
+  status_of([](Journal&) { ::raise(SIGKILL); });
   EXPECT_FALSE(fs::exists(path()));
 }
 

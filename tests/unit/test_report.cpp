@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/format.hpp"
+#include "support/contains.hpp"
 #include "support/report_records.hpp"
 
 namespace nekbone_k {
@@ -33,10 +34,6 @@ std::string line_with(const std::string& text, const std::string& part) {
     if (line.find(part) != std::string::npos) return line;
   ADD_FAILURE() << "no line with '" << part << "' in\n" << text;
   return "";
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 struct NamedRun {

@@ -9,6 +9,7 @@
 
 #include "app/report.hpp"
 #include "core/errors.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -17,26 +18,13 @@ namespace fs = std::filesystem;
 
 class ReportFileTest : public testing::Test {
  protected:
-  ReportFileTest() {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    m_folder = fs::path(testing::TempDir()) /
-               (std::string("nekbone-k-") + test->name() + "-" + std::to_string(getpid()));
-    fs::create_directories(m_folder);
-  }
-  ~ReportFileTest() override { fs::remove_all(m_folder); }
-
-  std::string path(const std::string& name) const { return (m_folder / name).string(); }
+  std::string path(const std::string& name) const { return m_folder.path(name); }
   std::ptrdiff_t files() const {
-    return std::distance(fs::directory_iterator(m_folder), fs::directory_iterator());
+    return std::distance(fs::directory_iterator(m_folder.path()), fs::directory_iterator());
   }
 
-  fs::path m_folder;
+  TemporaryFolder m_folder;
 };
-
-std::string content(const std::string& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 void put(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
@@ -101,7 +89,7 @@ TEST_F(ReportFileTest, WritesToADeviceWithoutReplacingIt) {
 
 TEST_F(ReportFileTest, IsRefusedBeforeTheRun) {
   EXPECT_NE(refusal("").find("empty"), std::string::npos);
-  EXPECT_NE(refusal(m_folder.string()).find("a folder"), std::string::npos);
+  EXPECT_NE(refusal(m_folder.path().string()).find("a folder"), std::string::npos);
   EXPECT_NE(refusal(path("new/")).find("a folder"), std::string::npos);
   EXPECT_NE(refusal(path("missing/report.json")).find("does not exist"), std::string::npos);
   put(path("file"), "");
@@ -111,9 +99,9 @@ TEST_F(ReportFileTest, IsRefusedBeforeTheRun) {
 
 TEST_F(ReportFileTest, IsRefusedInAFolderThatMayNotBeWrittenTo) {
   if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
-  fs::permissions(m_folder, fs::perms::owner_read | fs::perms::owner_exec);
+  fs::permissions(m_folder.path(), fs::perms::owner_read | fs::perms::owner_exec);
   EXPECT_NE(refusal(path("report.json")).find("denied"), std::string::npos);
-  fs::permissions(m_folder, fs::perms::owner_all);
+  fs::permissions(m_folder.path(), fs::perms::owner_all);
 }
 
 TEST_F(ReportFileTest, ReplacesBytesThatAreNotUtf8) {
@@ -121,19 +109,13 @@ TEST_F(ReportFileTest, ReplacesBytesThatAreNotUtf8) {
   EXPECT_EQ(nlohmann::json::parse(content(path("report.json")))["host"], "\xEF\xBF\xBD");
 }
 
-TEST(ReportFileForNow, IsReplacedByTheReport) {
-  const auto path = std::filesystem::temp_directory_path() /
-                    ("nekbone-k-for-now-" + std::to_string(getpid()) + ".json");
-  {
-    ReportFile file(path.string());
-    file.write_for_now({{"part", 1}});
-    std::ifstream part(path);
-    EXPECT_EQ(nlohmann::json::parse(part)["part"], 1);
-    file.write({{"whole", 2}});
-  }
-  std::ifstream whole(path);
-  EXPECT_EQ(nlohmann::json::parse(whole), nlohmann::json({{"whole", 2}}));
-  std::filesystem::remove(path);
+TEST_F(ReportFileTest, ForNowIsReplacedByTheReport) {
+  ReportFile file(path("report.json"));
+  file.write_for_now({{"part", 1}});
+  EXPECT_EQ(nlohmann::json::parse(content(path("report.json")))["part"], 1);
+  file.write({{"whole", 2}});
+  EXPECT_EQ(nlohmann::json::parse(content(path("report.json"))), nlohmann::json({{"whole", 2}}));
+  EXPECT_EQ(files(), 1);
 }
 
 }  // namespace

@@ -1,9 +1,6 @@
 #include "gs/all_reduces/host_shared.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
-#include <atomic>
 #include <optional>
 #include <vector>
 
@@ -11,6 +8,7 @@
 #include "core/host_inbox.hpp"
 #include "core/machine.hpp"
 #include "core/peer_memory.hpp"
+#include "core/waiting.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -89,19 +87,15 @@ class HostSharedSum final : public AllReduce {
 
   void put(int slot, std::span<const double> from) {
     std::copy(from.begin(), from.end(), values(slot));
-    std::atomic_ref(flag(slot)->value).store(m_call, std::memory_order_release);
+    raise(flag(slot), m_call);
   }
 
   void await(int slot) const {
-    constexpr int looks_before_yielding = 1000;
-    const std::atomic_ref arrived(flag(slot)->value);
-    for (int looks = 0; arrived.load(std::memory_order_acquire) < m_call; ++looks) {
-      if (looks < looks_before_yielding) continue;
-      // There may be more ranks than cores, and MPI may have messages to move for others.
-      sched_yield();
+    const auto move_messages = [&] {  // that MPI may have for others
       int ready = 0;
       MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, m_comm.get(), &ready, MPI_STATUS_IGNORE);
-    }
+    };
+    wait_until([&] { return is_raised(flag(slot), m_call); }, for_ever, move_messages);
   }
 
   void share_memory() {
@@ -122,8 +116,7 @@ class HostSharedSum final : public AllReduce {
     m_memory =
         static_cast<std::byte*>(base) + (alignof(Flag) - address % alignof(Flag)) % alignof(Flag);
     if (node.is_root())
-      for (int slot = 0; slot <= node.size(); ++slot)
-        std::atomic_ref(flag(slot)->value).store(0, std::memory_order_release);
+      for (int slot = 0; slot <= node.size(); ++slot) raise(flag(slot), 0);
     m_comm.barrier();
   }
 

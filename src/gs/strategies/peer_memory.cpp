@@ -1,7 +1,6 @@
 #include "gs/strategies/peer_memory.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <array>
@@ -250,17 +249,16 @@ class PeerExchange final : public Exchange {
   void wait_on_host() {
     const double patience = m_buffers.patience;
     m_buffers.stream.fence("nekbone_k: messages written");
-    const double begin = wall_seconds();
-    for (std::size_t p = 0; p < m_near.size(); ++p)
-      for (int looks = 0; !is_raised(reinterpret_cast<const Flag*>(m_memory->here()) + p, m_call);
-           ++looks) {
-        if (looks < 1000) continue;
-        sched_yield();
-        if (wall_seconds() - begin > patience)
-          throw InternalError(
-              fmt::format("rank {} wrote no message into the memory of rank {} within {:g} s",
-                          m_near[p].rank, m_comm.rank(), patience));
-      }
+    const auto* const flags = reinterpret_cast<const Flag*>(m_memory->here());
+    std::size_t p = 0;  // the first that is not known to be raised
+    const auto are_raised = [&] {
+      while (p < m_near.size() && is_raised(flags + p, m_call)) ++p;
+      return p == m_near.size();
+    };
+    if (!wait_until(are_raised, patience))
+      throw InternalError(
+          fmt::format("rank {} wrote no message into the memory of rank {} within {:g} s",
+                      m_near[p].rank, m_comm.rank(), patience));
   }
 
   const Communicator& m_comm;
