@@ -85,6 +85,7 @@ void read_gather_scatter(YamlReader& keys, Case& run) {
   tuning.read("patience_seconds", run.tuning_patience, Numbers{.above = 0});
   tuning.read("budget_seconds", run.tuning.budget_seconds, Numbers{.at_least = 0});
   tuning.read("minimum_rounds", run.tuning.minimum_rounds, Integers{1, 10'000});
+  tuning.read("early_stop", run.tuning.early_stop, Booleans{});
 }
 
 // ---- Checks of keys against each other and against the number of ranks --------------------------
@@ -121,14 +122,15 @@ void check_periodicity(const YamlReader& keys, const YamlReader& mesh_keys, cons
                   "given kershaw with mesh.periodic " + periodic +
                       "; allowed: kershaw with periodic [false, false, false], or none or sine");
 
+  if (!run.solves()) return;
   const bool wants_all = run.problem == ProblemKind::taylor_green;
   if (wants_all == mesh.fully_periodic()) return;
   const std::string message = fmt::format(
       "given {} with mesh.periodic {}; allowed: {}", name(run.problem), periodic,
       wants_all ? "taylor-green with periodic [true, true, true], or manufactured or "
-                  "nekbone"
+                  "nekbone, or none"
                 : std::string(name(run.problem)) +
-                      " with at least one direction of periodic false, or taylor-green");
+                      " with at least one direction of periodic false, or taylor-green or none");
   fail_together(keys, "problem", mesh_keys, "periodic", message);
 }
 
@@ -190,7 +192,8 @@ Case parse_case(const std::string& text, const std::string& source,
   operator_keys.read_choice("geometry", run.mesh.geometry,
                             {Geometry::stored, Geometry::trilinear, Geometry::affine});
   keys.read_choice("problem", run.problem,
-                   {ProblemKind::taylor_green, ProblemKind::manufactured, ProblemKind::nekbone});
+                   {ProblemKind::taylor_green, ProblemKind::manufactured, ProblemKind::nekbone,
+                    ProblemKind::none});
   read_solver(keys.section("solver"), run);
   read_gather_scatter(keys.section("gather_scatter"), run);
   keys.section("verification").read("error_bound", run.error_bound, Numbers{.above = 0});
@@ -219,6 +222,8 @@ const char* name(ProblemKind problem) {
       return "manufactured";
     case ProblemKind::nekbone:
       return "nekbone";
+    case ProblemKind::none:
+      return "none";
   }
   return "";
 }

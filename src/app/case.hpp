@@ -11,7 +11,8 @@
 
 namespace nekbone_k {
 
-enum class ProblemKind { taylor_green, manufactured, nekbone };
+/// none: nothing is solved, only the gather-scatter is measured.
+enum class ProblemKind { taylor_green, manufactured, nekbone, none };
 enum class Preconditioner { none, jacobi };
 enum class VectorOps { fused, kokkos_kernels };
 /// measure: in every run; cached: only where no earlier run has.
@@ -35,6 +36,8 @@ struct Case {
   double tolerance = 0;  ///< relative to ‖b‖; 0: exactly `iterations`
   VectorOps vector_ops = VectorOps::fused;
   std::vector<std::string> all_reduces;  ///< names of the table, in its order
+
+  bool solves() const { return problem != ProblemKind::none; }
 
   std::vector<std::string> strategies;  ///< names of the table, in its order
   TunerOptions tuning;

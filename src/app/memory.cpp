@@ -32,7 +32,9 @@ double solve_memory(const BoxMesh& mesh, const Case& input) {
 
 /// What the first of `ranks` ranks needs at most, for advice; the others' parts are much the same.
 double first_rank_memory(const Case& input, int ranks) {
-  double bytes = solve_memory(BoxMesh(input.mesh, input.solver_order, ranks, 0), input);
+  double bytes = 0;
+  if (input.solves())
+    bytes = solve_memory(BoxMesh(input.mesh, input.solver_order, ranks, 0), input);
   for (const int order : input.orders)
     bytes = std::max(bytes, tuning_memory(BoxMesh(input.mesh, order, ranks, 0)).without_operator);
   return bytes;
@@ -117,14 +119,16 @@ MemoryBudget estimate_memory(const Communicator& comm, const Case& input,
       budget.tuning_order = order;
     }
   }
-  const BoxMesh mesh(input.mesh, input.solver_order, comm.size(), comm.rank());
-  budget.solve = on_node(solve_memory(mesh, input));
+  if (input.solves()) {
+    const BoxMesh mesh(input.mesh, input.solver_order, comm.size(), comm.rank());
+    budget.solve = on_node(solve_memory(mesh, input));
+  }
   return budget;
 }
 
 void require_memory(const Case& input, const MemoryBudget& budget, int ranks) {
   if (budget.needed() <= budget.available) return;
-  const std::string what = budget.solve >= budget.tuning
+  const std::string what = budget.solve > budget.tuning
                                ? fmt::format("the CG run at order {}", input.solver_order)
                                : fmt::format("tuning order {}", budget.tuning_order);
   throw MemoryError(fmt::format(

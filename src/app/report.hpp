@@ -18,6 +18,9 @@ std::string header_text(const RunRecord& record);
 std::string order_text(const OrderRecord& order);
 std::string all_reduce_text(const AllReduceTuning& tuning);
 std::string solve_text(const SolveRecord& solve, const MachineRecord& machine);
+/// Mean and standard deviation of every strategy at every order, all tuned with the same
+/// strategies.
+std::string means_text(const std::vector<OrderRecord>& orders);
 std::string closing_text(const RunRecord& record);
 
 /// The part of the header on the build, the libraries and where the ranks are. `in_json`: a JSON

@@ -37,7 +37,11 @@ Json spread(const Spread& s) {
 }
 
 Json summary(const Summary& s) {
-  return {{"median_s", number(s.median)}, {"low_s", number(s.low)}, {"high_s", number(s.high)}};
+  return {{"median_s", number(s.median)},
+          {"low_s", number(s.low)},
+          {"high_s", number(s.high)},
+          {"mean_s", number(s.mean)},
+          {"deviation_s", number(s.deviation)}};
 }
 
 /// The input in its own words: this object, saved as a file, is an input for the same run.
@@ -68,7 +72,8 @@ Json input_json(const Case& c) {
           {"journal", c.tuning_journal},
           {"patience_seconds", c.tuning_patience},
           {"budget_seconds", c.tuning.budget_seconds},
-          {"minimum_rounds", c.tuning.minimum_rounds}}}}},
+          {"minimum_rounds", c.tuning.minimum_rounds},
+          {"early_stop", c.tuning.early_stop}}}}},
       {"verification", {{"error_bound", c.error_bound}}},
       {"report", {{"json", c.report_json}}},
       {"memory", {{"limit_gib", c.memory_limit_gib}}},
@@ -151,7 +156,9 @@ Json tuning_json(const TuningResult& t) {
   };
 }
 
-Json all_reduce_json(const AllReduceTuning& t) {
+Json all_reduce_json(const std::optional<AllReduceTuning>& tuning) {
+  if (!tuning) return nullptr;
+  const AllReduceTuning& t = *tuning;
   Json candidates = Json::array();
   for (const AllReduceResult& c : t.candidates)
     candidates.push_back({

@@ -85,8 +85,10 @@ std::string header_text(const RunRecord& record) {
   std::string text = heading(fmt::format("nekbone-k {}, commit {}, started {}", machine.version,
                                          machine.commit, machine.started));
   text += field("input", input.input);
-  text += field("problem", fmt::format("{}, lambda {:g}, geometry {}", name(input.problem),
-                                       input.lambda, name(input.mesh.geometry)));
+  text += field("problem",
+                fmt::format("{}, lambda {:g}, geometry {}",
+                            input.solves() ? name(input.problem) : "none, exchanges are measured",
+                            input.lambda, name(input.mesh.geometry)));
   text += field("mesh", mesh_text(input.mesh));
   text += machine_text(machine, true);
   if (machine.copy_bandwidth > 0)
@@ -167,6 +169,7 @@ std::string closing_text(const RunRecord& record) {
                winner.strategy.overlapped ? "beyond the work in between" : "the exchange alone"});
   }
   if (!record.orders.empty()) text += table.text();
+  if (!record.input.solves() && !record.orders.empty()) text += "\n" + means_text(record.orders);
   text += exclusions_text(record.orders);
   std::string summary = fmt::format("{} in all", seconds_text(record.total_seconds));
   if (!record.input.report_json.empty())

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 
 #include "app/format.hpp"
@@ -83,8 +84,8 @@ std::vector<Strategy> other_strategies(const std::vector<OrderRecord>& orders, i
 
 std::vector<int> orders_to_tune(const Case& input) {
   std::vector<int> orders = input.orders;
-  if (std::find(orders.begin(), orders.end(), input.solver_order) == orders.end())
-    orders.push_back(input.solver_order);
+  const bool tuned = std::find(orders.begin(), orders.end(), input.solver_order) != orders.end();
+  if (input.solves() && !tuned) orders.push_back(input.solver_order);
   return orders;
 }
 
@@ -115,7 +116,8 @@ bool passed(const RunRecord& record) {
     return std::all_of(candidates.begin(), candidates.end(),
                        [](const auto& c) { return c.verified || !c.available; });
   };
-  return record.solve && record.solve->passed && all_right(record.all_reduce.candidates) &&
+  const bool solved = !record.input.solves() || (record.solve && record.solve->passed);
+  return solved && (!record.all_reduce || all_right(record.all_reduce->candidates)) &&
          std::all_of(record.orders.begin(), record.orders.end(),
                      [&](const OrderRecord& order) { return all_right(order.tuning.candidates); });
 }
@@ -124,6 +126,28 @@ bool passed(const RunRecord& record) {
 void sum_up(const Communicator& comm, double begin, RunRecord& record) {
   record.passed = passed(record);
   record.total_seconds = comm.max(wall_seconds() - begin);
+}
+
+/// Chooses how to sum over the ranks and solves by what was selected, if anything was right.
+/// `write_so_far` is called with the solution recorded, and more to come. Collective.
+void tune_and_solve(const Communicator& comm, const TuningGuard& guard,
+                    const std::function<void()>& write_so_far, Progress& progress,
+                    RunRecord& record) {
+  const Case& input = record.input;
+  progress.stage("tuning the sums over ranks");
+  record.all_reduce = tune_all_reduce(comm, chosen_all_reduces(input), input.tuning, guard);
+  print(comm, progress, all_reduce_text(*record.all_reduce));
+  const Strategy* const strategy = selected_strategy(record.orders, input.solver_order);
+  const int sum = record.all_reduce->selected;
+  if (strategy == nullptr || sum < 0) return;
+  record.solve = solve(comm, input,
+                       {*strategy, other_strategies(record.orders, input.solver_order),
+                        record.all_reduce->candidates[sum].strategy},
+                       progress, [&](const SolveRecord& solved) {
+                         record.solve = solved;
+                         write_so_far();
+                       });
+  print(comm, progress, solve_text(*record.solve, record.machine));
 }
 
 /// What a dry run says of one order. Collective.
@@ -185,23 +209,12 @@ bool run(const Communicator& comm, const Case& input) {
         tune_order(comm, input, record.machine, order, budget, guard, progress));
     print(comm, progress, order_text(record.orders.back()));
   }
-  progress.stage("tuning the sums over ranks");
-  record.all_reduce = tune_all_reduce(comm, chosen_all_reduces(input), input.tuning, guard);
-  print(comm, progress, all_reduce_text(record.all_reduce));
-  const Strategy* const strategy = selected_strategy(record.orders, input.solver_order);
-  if (const int sum = record.all_reduce.selected; strategy != nullptr && sum >= 0) {
-    // In case that what comes after does not end well.
-    const auto write_so_far = [&](const SolveRecord& solved) {
-      record.solve = solved;
-      sum_up(comm, begin, record);
-      if (comm.is_root()) file->write_for_now(to_json(record));
-    };
-    record.solve = solve(comm, input,
-                         {*strategy, other_strategies(record.orders, input.solver_order),
-                          record.all_reduce.candidates[sum].strategy},
-                         progress, write_so_far);
-    print(comm, progress, solve_text(*record.solve, record.machine));
-  }
+  // In case that what comes after the solution does not end well.
+  const auto write_so_far = [&] {
+    sum_up(comm, begin, record);
+    if (comm.is_root()) file->write_for_now(to_json(record));
+  };
+  if (input.solves()) tune_and_solve(comm, guard, write_so_far, progress, record);
   sum_up(comm, begin, record);
   print(comm, progress, closing_text(record));
   on_root<OutputError>(comm, [&] { file->write(to_json(record)); });
@@ -226,12 +239,13 @@ void dry_run(const Communicator& comm, const Case& input) {
   print(comm, progress, header_text(record));
   for (const int order : tuned.orders)
     print(comm, progress, would_tune_text(comm, input, order, budget));
-  print(comm, progress,
-        fmt::format("\nWould solve {} at order {} by CG, {} iterations{}\n"
-                    "  {} a {}, of {} that can be had\n",
-                    name(input.problem), input.solver_order, input.iterations,
-                    input.tolerance > 0 ? " at most" : "", bytes_text(budget.solve), budget.place,
-                    bytes_text(budget.available)));
+  if (input.solves())
+    print(comm, progress,
+          fmt::format("\nWould solve {} at order {} by CG, {} iterations{}\n"
+                      "  {} a {}, of {} that can be had\n",
+                      name(input.problem), input.solver_order, input.iterations,
+                      input.tolerance > 0 ? " at most" : "", bytes_text(budget.solve), budget.place,
+                      bytes_text(budget.available)));
   require_memory(tuned, budget, comm.size());
 }
 

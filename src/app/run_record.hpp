@@ -78,7 +78,7 @@ struct RunRecord {
   Case input;
   MachineRecord machine;
   std::vector<OrderRecord> orders;
-  AllReduceTuning all_reduce;
+  std::optional<AllReduceTuning> all_reduce;  ///< where something is solved
   std::optional<SolveRecord> solve;
   double total_seconds = 0;
   bool passed = false;

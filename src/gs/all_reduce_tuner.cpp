@@ -125,10 +125,13 @@ AllReduceTuning tune_all_reduce(const Communicator& comm,
     for (AllReduceResult* member : members) stages.push_back(&member->timing.emplace());
     const DeviceVector<Pair> parts("nekbone_k: parts to sum", n_parts);
     tuning.repeats = sums_a_sample;
-    tuning.rounds = Rounds(comm).run(
-        stages, nullptr,
-        {.seconds = options.budget_seconds / 10, .least = options.minimum_rounds, .most = 200},
-        [&](std::size_t c) { return time_sums(comm, *sums[c], parts); });
+    tuning.rounds =
+        Rounds(comm).run(stages, nullptr,
+                         {.seconds = options.budget_seconds / 10,
+                          .least = options.minimum_rounds,
+                          .most = 200,
+                          .early_stop = options.early_stop},
+                         [&](std::size_t c) { return time_sums(comm, *sums[c], parts); });
     winner = judge(stages, {});
   }
   members[winner]->selected = true;

@@ -59,7 +59,7 @@ int Rounds::run(std::span<StageResult* const> members, std::vector<double>* refe
       (turn == members.size() ? *reference : members[turn]->samples).push_back(samples[turn]);
     const bool in_time = m_comm.broadcast(wall_seconds() - begin) < limits.seconds;
     go_on = round + 1 < limits.least || (in_time && round + 1 < limits.most);
-    if (round + 1 < rounds_before_stopping) continue;
+    if (!limits.early_stop || round + 1 < rounds_before_stopping) continue;
     const std::size_t left = stop_losers(members);
     std::erase_if(turns, [&](std::size_t c) { return c < members.size() && members[c]->stopped; });
     if (left == 1 && members.size() > 1 && round + 1 >= limits.least) go_on = false;

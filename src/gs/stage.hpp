@@ -25,14 +25,16 @@ struct StageResult {
 
 /// Runs candidates in interleaved rounds: in each every candidate once, in an order drawn anew, so
 /// that none always follows the same other; the draws are the same on every rank. From the fifth
-/// round on candidates that cannot win are left out: those that were slower than the one with the
-/// least median by a tenth in every round so far, and by a quarter in the median.
+/// round on candidates that cannot win are left out, if the limits say so: those that were slower
+/// than the one with the least median by a tenth in every round so far, and by a quarter in the
+/// median.
 class Rounds {
  public:
   struct Limits {
     double seconds = 1;  ///< no further round is begun after so long, …
     int least = 1;       ///< … once so many are done
     int most = 2000;
+    bool early_stop = true;  ///< candidates that cannot win are left out of later rounds
   };
   static constexpr int warm_ups = 2;  ///< rounds before those that count
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <random>
 
 namespace nekbone_k {
@@ -35,7 +36,11 @@ Summary summarize(std::span<const double> samples) {
   }
   std::sort(medians.begin(), medians.end());
   const auto quantile = [&](double q) { return medians[std::lround(q * (resamplings - 1))]; };
-  return {median(samples), quantile(0.025), quantile(0.975)};
+  const double mean = std::accumulate(samples.begin(), samples.end(), 0.0) / samples.size();
+  double squares = 0;
+  for (const double sample : samples) squares += (sample - mean) * (sample - mean);
+  const double deviation = samples.size() < 2 ? 0 : std::sqrt(squares / (samples.size() - 1));
+  return {median(samples), quantile(0.025), quantile(0.975), mean, deviation};
 }
 
 bool is_tie(std::span<const double> a, std::span<const double> b, double tolerance) {

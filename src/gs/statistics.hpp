@@ -7,16 +7,19 @@
 
 namespace nekbone_k {
 
-/// Median of samples with a 95 % bootstrap interval, in the unit of the samples.
+/// Median of samples with a 95 % bootstrap interval, their mean and their standard deviation, in
+/// the unit of the samples. Choices are made by the median; a mean moves with every disturbance.
 struct Summary {
   double median = 0, low = 0, high = 0;
+  double mean = 0, deviation = 0;
 };
 
 /// Median of `samples`, which may not be empty.
 double median(std::span<const double> samples);
 
 /// Median and its 95 % percentile bootstrap interval (Efron 1979) from 2000 resamplings with a
-/// fixed seed: the same samples give the same interval on every rank. Zeros for no samples.
+/// fixed seed: the same samples give the same interval on every rank. Mean, and deviation of the
+/// sample (n - 1; 0 for one). Zeros for no samples.
 Summary summarize(std::span<const double> samples);
 
 /// Whether two candidates measured in the same rounds tie: the interval of the median of their

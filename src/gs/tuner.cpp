@@ -136,7 +136,9 @@ class Tuner {
   }
 
   Rounds::Limits limits() const {
-    return {.seconds = m_options.budget_seconds / 2, .least = m_options.minimum_rounds};
+    return {.seconds = m_options.budget_seconds / 2,
+            .least = m_options.minimum_rounds,
+            .early_stop = m_options.early_stop};
   }
 
   /// The portion of the work that lasts long enough to hide the exchange, the same on every rank.

@@ -18,6 +18,7 @@ namespace nekbone_k {
 struct TunerOptions {
   double budget_seconds = 2;  ///< of timing, an order; verification comes on top
   int minimum_rounds = 5;     ///< done even past the budget
+  bool early_stop = true;     ///< candidates that cannot win are left out of later rounds
 };
 
 /// What an overlapped exchange hides behind: the part of the operator that needs no exchanged
@@ -102,7 +103,7 @@ struct TuningResult {
 /// Each candidate is first verified (see verify.hpp); one that is not to be had, is wrong or throws
 /// on any rank is excluded on all, with the reason. Then two stages of interleaved rounds, each
 /// with half of the budget and at least minimum_rounds, from which those that cannot win any more
-/// drop out (see Rounds):
+/// drop out unless early_stop is false (see Rounds):
 ///
 /// 1. every plain strategy's exchange alone;
 /// 2. every overlapped strategy, and the winner of stage 1, together with the work, and the work

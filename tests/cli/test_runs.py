@@ -45,21 +45,23 @@ class RunTest(harness.CliTest):
         self.assertEqual(run.code, 0, str(run))
         self.assert_readable(run)
         self.assert_no_traces(run)
-        self.assertEqual(len(re.findall(r"^  PASS ", run.out, re.MULTILINE)), 2, str(run))
+        report = self.report(run, name)
+        solves = report["input"]["problem"] != "none"
+        self.assertEqual(len(re.findall(r"^  PASS ", run.out, re.MULTILINE)), 1 + solves, str(run))
         self.assertNotIn("FAIL", run.out, str(run))
         self.assertNotIn("WRONG", run.out, str(run))
-        report = self.report(run, name)
         self.assertIs(report["passed"], True, str(run))
         self.assertEqual(report["machine"]["ranks"], ranks, str(run))
         for key in ("hosts", "devices", "binding"):
             self.assertEqual(len(report["machine"][key]), ranks, f"machine.{key}{run}")
         tuned = [order["order"] for order in report["orders"]]
-        solver_order = report["input"]["solver"]["order"]
-        self.assertEqual(sorted(tuned), sorted({*report["input"]["orders"], solver_order}))
+        solver_order = {report["input"]["solver"]["order"]} if solves else set()
+        self.assertEqual(sorted(tuned), sorted({*report["input"]["orders"], *solver_order}))
         for order in report["orders"]:
             self.check_mesh(report, order)
             self.check_tuning(report, order)
-        self.check_solve(report)
+        if report["input"]["problem"] != "none":
+            self.check_solve(report)
         return report
 
     def check_mesh(self, report, order):
@@ -298,6 +300,36 @@ class Strategies(RunTest):
                 self.assertEqual(report["solve"]["strategy"], strategy)
                 self.assertEqual(report["solve"]["history"], reports[0]["solve"]["history"],
                                  f"rounds otherwise than {strategies[0]}")
+
+    def test_exchanges_alone(self):
+        report, run = self.passing(3, problem="none", orders="[1, 4]",
+                                   gather_scatter__tuning__early_stop="false",
+                                   gather_scatter__tuning__budget_seconds="0",
+                                   gather_scatter__tuning__minimum_rounds="20")
+        self.assertIsNone(report["solve"])
+        self.assertIsNone(report["all_reduce"])
+        for order in report["orders"]:
+            tuning = order["tuning"]
+            self.assertEqual(tuning["repeats"], 1)
+            for c in tuning["candidates"]:
+                timing = c["with_work" if c["overlapped"] else "alone"]
+                if not c["available"]:
+                    continue
+                samples = timing["samples_s"]
+                if c["overlapped"]:
+                    samples = [s - w for s, w in zip(samples, tuning["work_alone_s"])]
+                self.assertEqual(len(samples), 20, c["strategy"])
+                for key, expected in [("mean_s", statistics.mean(samples)),
+                                      ("deviation_s", statistics.stdev(samples))]:
+                    self.assertTrue(math.isclose(timing["cost"][key], expected, rel_tol=1e-6,
+                                                 abs_tol=1e-13), f"{c['strategy']} {key}")
+        means = run.out[run.out.index("mean ± standard deviation"):]
+        for c in report["orders"][0]["tuning"]["candidates"]:
+            if c["available"]:
+                self.assertRegex(means, rf"(?m)^  {re.escape(c['strategy'])} +\S+ ± \S+ +\S+ ± ")
+        dry = self.run_program(3, "smoke.yaml", *small(problem="none"), "--dry-run")
+        self.assertEqual(dry.code, 0, str(dry))
+        self.assertNotIn("Would solve", dry.out)
 
     def test_sums_over_ranks(self):
         [whole] = self.reports((3, {}))

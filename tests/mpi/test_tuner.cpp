@@ -608,6 +608,18 @@ TEST_F(TunerTest, TellsItsGuardWhatItTries) {
     EXPECT_EQ(log[i], i % 2 == 0 ? "enter good" : "leave");
 }
 
+TEST_F(TunerTest, KeepsWhatCannotWinWhereAsked) {
+  if (m_alone) GTEST_SKIP() << "nothing is shared";
+  m_options = {.budget_seconds = 0, .minimum_rounds = 9, .early_stop = false};
+  const TuningResult result = run({named("slow", make_sleepy<20>), named("fast", make_sleepy<1>)});
+  EXPECT_EQ(result.selected, 1);
+  EXPECT_EQ(result.repeats, 1);
+  for (const CandidateResult& c : result.candidates) {
+    EXPECT_FALSE(c.alone->stopped) << c.strategy.name;
+    EXPECT_EQ(c.alone->samples.size(), 9U) << c.strategy.name;
+  }
+}
+
 // The rest of the budget, minutes, is not used up when one is left.
 TEST_F(TunerTest, LeavesOutWhatCannotWinAndEndsWhenOneIsLeft) {
   if (m_alone) GTEST_SKIP() << "nothing is shared";

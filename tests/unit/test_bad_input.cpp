@@ -67,7 +67,8 @@ const std::vector<Mistake> unknown_keys{
      "problem, solver, gather_scatter, verification, report, memory"},
     {"TwoLevelsDown", "gather_scatter:\n  tuning:\n    minimum_round: 3\n",
      "x.yaml:3: gather_scatter.tuning.minimum_round: unknown key; did you mean 'minimum_rounds'? "
-     "allowed here: mode, cache, journal, patience_seconds, budget_seconds, minimum_rounds"},
+     "allowed here: mode, cache, journal, patience_seconds, budget_seconds, minimum_rounds, "
+     "early_stop"},
     {"InAFlowMapping", "mesh: {elements: 4,\n  Extent: 1}\n",
      "x.yaml:2: mesh.Extent: unknown key; did you mean 'extent'?"},
     {"NeighboursSwapped", "prolbem: nekbone",
@@ -236,8 +237,8 @@ const std::vector<Mistake> out_of_range{
 
 const std::vector<Mistake> unknown_words{
     {"Problem", "problem: taylor-gren",
-     "x.yaml:1: problem: given 'taylor-gren'; allowed: one of taylor-green, manufactured, nekbone; "
-     "did you mean 'taylor-green'?"},
+     "x.yaml:1: problem: given 'taylor-gren'; allowed: one of taylor-green, manufactured, nekbone, "
+     "none; did you mean 'taylor-green'?"},
     {"Deformation", "mesh: {deformation: sin}",
      "x.yaml:1: mesh.deformation: given 'sin'; allowed: one of none, sine, kershaw; did you mean "
      "'sine'?"},
@@ -259,6 +260,8 @@ const std::vector<Mistake> unknown_words{
      "x.yaml:1: gather_scatter.audit: given 'perhaps'"},
     {"TuningMode", "gather_scatter: {tuning: {mode: cache}}",
      "x.yaml:1: gather_scatter.tuning.mode: given 'cache'; allowed: one of measure, cached"},
+    {"EarlyStop", "gather_scatter: {tuning: {early_stop: 5}}",
+     "x.yaml:1: gather_scatter.tuning.early_stop: given '5'"},
     {"NoPatience", "gather_scatter: {tuning: {patience_seconds: 0}}",
      "x.yaml:1: gather_scatter.tuning.patience_seconds: given '0'; allowed: a finite number > 0"},
     {"NoCacheFile", "gather_scatter: {tuning: {cache: ''}}",
@@ -281,12 +284,12 @@ const std::vector<Mistake> keys_that_do_not_fit{
      "deformation none, or trilinear or stored"},
     {"TaylorGreenInAClosedBox", "mesh: {periodic: [true, true, false]}\nproblem: taylor-green\n",
      "x.yaml:2: problem: given taylor-green with mesh.periodic [true, true, false]; allowed: "
-     "taylor-green with periodic [true, true, true], or manufactured or nekbone"},
+     "taylor-green with periodic [true, true, true], or manufactured or nekbone, or none"},
     {"TheDefaultProblemInAClosedBox", "mesh:\n  periodic: false\n",
      "x.yaml:2: mesh.periodic: given taylor-green with mesh.periodic [false, false, false]"},
     {"NekboneInAPeriodicBox", "mesh: {elements: 4}\nproblem: nekbone\n",
      "x.yaml:2: problem: given nekbone with mesh.periodic [true, true, true]; allowed: nekbone "
-     "with at least one direction of periodic false, or taylor-green"},
+     "with at least one direction of periodic false, or taylor-green or none"},
     {"ManufacturedInAPeriodicBox", "problem: manufactured\n",
      "x.yaml:1: problem: given manufactured with mesh.periodic [true, true, true]"},
     {"PeriodicByAnOverride",

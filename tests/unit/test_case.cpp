@@ -48,6 +48,7 @@ TEST(CaseDefaults, AreThoseDocumented) {
     EXPECT_EQ(run.strategies[s], all_strategies()[s].name);
   EXPECT_EQ(run.tuning.budget_seconds, 2.0);
   EXPECT_EQ(run.tuning.minimum_rounds, 5);
+  EXPECT_TRUE(run.tuning.early_stop);
   EXPECT_EQ(run.report_json, "nekbone-k.json");
   EXPECT_EQ(run.memory_limit_gib, 0.0);
 }
@@ -78,7 +79,7 @@ solver:
   vector_ops: kokkos-kernels
 gather_scatter:
   strategies: [host-alltoall, device-pairwise]
-  tuning: {budget_seconds: 0, minimum_rounds: 10000}
+  tuning: {budget_seconds: 0, minimum_rounds: 10000, early_stop: false}
 verification: {error_bound: 0.5}
 report: {json: out/a b.json}
 memory: {limit_gib: 1.5}
@@ -100,9 +101,16 @@ memory: {limit_gib: 1.5}
   EXPECT_THAT(run.strategies, ElementsAre("device-pairwise", "host-alltoall"));
   EXPECT_EQ(run.tuning.budget_seconds, 0.0);
   EXPECT_EQ(run.tuning.minimum_rounds, 10000);
+  EXPECT_FALSE(run.tuning.early_stop);
   EXPECT_EQ(run.error_bound, 0.5);
   EXPECT_EQ(run.report_json, "out/a b.json");
   EXPECT_EQ(run.memory_limit_gib, 1.5);
+}
+
+TEST(CaseKeys, NothingIsSolvedInAnyBox) {
+  EXPECT_TRUE(parse("mesh: {periodic: true}").solves());
+  for (const char* periodic : {"true", "false", "[false, true, false]"})
+    EXPECT_FALSE(parse(std::string("problem: none\nmesh: {periodic: ") + periodic + "}").solves());
 }
 
 TEST(CaseKeys, OneValueHoldsForAllDirections) {
@@ -276,9 +284,22 @@ TEST(CaseShipped, Tgv64HasEveryKey) {
         "epsilon",        "orders",         "operator",       "lambda",         "geometry",
         "problem",        "solver",         "order",          "preconditioner", "iterations",
         "tolerance",      "vector_ops",     "gather_scatter", "strategies",     "tuning",
-        "budget_seconds", "minimum_rounds", "verification",   "error_bound",    "report",
-        "json",           "memory",         "limit_gib"})
+        "budget_seconds", "minimum_rounds", "early_stop",     "verification",   "error_bound",
+        "report",         "json",           "memory",         "limit_gib"})
     EXPECT_THAT(text, testing::ContainsRegex("\n *" + std::string(key) + ":")) << key;
+}
+
+TEST(CaseShipped, ExchangesAlone) {
+  for (const auto& [file, elements] : {std::pair{"gs64.yaml", 64}, std::pair{"gs16.yaml", 16}}) {
+    const Case run = shipped(file);
+    EXPECT_THAT(run.mesh.elements, ElementsAre(elements, elements, elements));
+    EXPECT_THAT(run.orders, ElementsAre(1, 3, 7, 11));
+    EXPECT_FALSE(run.solves());
+    EXPECT_EQ(run.tuning.minimum_rounds, 1000);
+    EXPECT_EQ(run.tuning.budget_seconds, 0);
+    EXPECT_FALSE(run.tuning.early_stop);
+    EXPECT_EQ(run.strategies.size(), all_strategies().size());
+  }
 }
 
 TEST(CaseShipped, Nekbone) {

@@ -197,6 +197,38 @@ TEST(ReportClosing, SumsUp) {
   EXPECT_TRUE(contains(fail, "  FAIL "));
 }
 
+TEST(ReportMeans, StandBesideEachOtherByOrder) {
+  RunRecord run = usual_run();
+  run.input.problem = ProblemKind::none;
+  OrderRecord second = run.orders[0];  // where one was not to be had
+  second.order = 9;
+  second.tuning.candidates[1].alone.reset();
+  second.tuning.candidates[0].alone->cost.mean = 2e-3;
+  second.tuning.candidates[0].alone->cost.deviation = 1e-3;
+  run.orders[0].tuning.candidates[0].alone->cost.mean = 20e-6;
+  run.orders[0].tuning.candidates[0].alone->cost.deviation = 1.5e-6;
+  run.orders[0].tuning.candidates[1].alone->cost.mean = 1e-3;
+  run.orders.push_back(second);
+  const std::string text = closing_text(run);
+  EXPECT_TRUE(contains(line_with(text, "mean ± standard deviation"), "N = 7 [µs]"));
+  EXPECT_TRUE(contains(line_with(text, "mean ± standard deviation"), "N = 9 [ms]"));
+  const std::string means = text.substr(text.find("mean ±"));
+  EXPECT_TRUE(contains(line_with(means, "device-pairwise "), "20.0 ± 1.5"));
+  EXPECT_TRUE(contains(line_with(means, "device-pairwise "), "2.00 ± 1.00"));
+  EXPECT_TRUE(contains(line_with(means, "host-alltoall "), "1000.0 ± 0.0"));
+  EXPECT_TRUE(contains(line_with(means, "host-alltoall "), " -"));
+  EXPECT_TRUE(contains(means, "host-alltoall+overlap"));
+  EXPECT_FALSE(contains(closing_text(usual_run()), "mean ±"));
+}
+
+TEST(ReportMeans, OfManyOrdersStayWithinTheLine) {
+  RunRecord run = usual_run();
+  run.input.problem = ProblemKind::none;
+  run.orders.resize(9, run.orders[0]);
+  for (const std::string& line : lines_of(closing_text(run)))
+    EXPECT_LE(text_width(line), report_width) << line;
+}
+
 // ---- As JSON -----------------------------------------------------------------------------------
 
 TEST(ReportJson, CarriesWhatItWasGiven) {
@@ -239,6 +271,7 @@ TEST(ReportJson, HasNullForWhatIsNoNumberOrNotThere) {
   const auto wrong = nlohmann::json::parse(to_json(wrong_candidate_run()).dump());
   EXPECT_EQ(wrong["orders"][0]["tuning"]["candidates"][1]["alone"], nullptr);
   EXPECT_EQ(wrong["orders"][0]["tuning"]["candidates"][1]["verified"], false);
+  EXPECT_EQ(broken["all_reduce"], nullptr);
   const auto nothing = nlohmann::json::parse(to_json(nothing_right_run()).dump());
   EXPECT_EQ(nothing["solve"], nullptr);
   EXPECT_EQ(nothing["orders"][0]["tuning"]["selected"], nullptr);

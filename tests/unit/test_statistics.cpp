@@ -107,6 +107,17 @@ TEST(StatisticsSummary, IsNotMovedByAnOutlier) {
   EXPECT_EQ(summary.high, 1);
 }
 
+TEST(StatisticsSummary, HasMeanAndDeviation) {
+  // Of 1 to n: (n + 1)/2, and the root of n (n + 1)/12.
+  for (const int n : {3, 5, 1001}) {
+    const Summary summary = summarize(shuffled_ranks(n));
+    EXPECT_DOUBLE_EQ(summary.mean, (n + 1) / 2.0);
+    EXPECT_DOUBLE_EQ(summary.deviation, std::sqrt(n * (n + 1) / 12.0));
+  }
+  EXPECT_EQ(summarize(Samples{3}).mean, 3);
+  EXPECT_EQ(summarize(Samples{3}).deviation, 0);
+}
+
 TEST(StatisticsSummary, IsTheSameEveryTime) {
   const Samples samples = shuffled_ranks(33);
   const Summary first = summarize(samples);
