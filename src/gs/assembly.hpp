@@ -2,6 +2,9 @@
 /// The gather-scatter within one rank: rows (assembled DOFs) and the local points that form them.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -67,6 +70,11 @@ class Assembly {
   template <class T>
   void scatter(const DeviceField<T>& rows, const DeviceField<T>& points, LocalIndex begin,
                LocalIndex end) const {
+    if constexpr (is_host_device)
+      return for_runs("nekbone_k: scatter", begin, end, ExecutionSpace(), [=](const Run& run) {
+        for (std::size_t c = 0; c < points.extent(1); ++c)
+          spread_run(run, &rows(run.first, c), &points(0, c));
+      });
     const auto row_points = m_row_points.reader();
     const int components = static_cast<int>(points.extent(1));
     Kokkos::parallel_for(
@@ -78,11 +86,56 @@ class Assembly {
         });
   }
 
+  /// gather() and scatter() of rows [begin, end) in one pass over the points.
+  template <class T>
+  void gather_scatter(const DeviceField<T>& points, Reduction op, LocalIndex begin,
+                      LocalIndex end) const {
+    with_reduction(op, [&](auto reduction) {
+      gather_scatter_with<decltype(reduction)::value>(points, begin, end);
+    });
+  }
+
+  /// gather_scatter() with the operation as a type. Public because nvcc allows no kernel in a
+  /// private member.
+  template <Reduction op, class T>
+  void gather_scatter_with(const DeviceField<T>& points, LocalIndex begin, LocalIndex end) const {
+    if constexpr (is_host_device)
+      return for_runs("nekbone_k: gather-scatter", begin, end, ExecutionSpace(),
+                      [=](const Run& run) {
+                        constexpr LocalIndex at_once = 64;
+                        std::array<T, at_once> values;
+                        for (std::size_t c = 0; c < points.extent(1); ++c)
+                          for (LocalIndex from = 0; from < run.n; from += at_once) {
+                            const Run part = run.part(from, std::min(at_once, run.n - from));
+                            combine_run<op>(part, &points(0, c), values.data());
+                            spread_run(part, values.data(), &points(0, c));
+                          }
+                      });
+    const auto row_points = m_row_points.reader();
+    const int components = static_cast<int>(points.extent(1));
+    Kokkos::parallel_for(
+        "nekbone_k: gather-scatter", Kokkos::RangePolicy<ExecutionSpace>(begin, end),
+        KOKKOS_LAMBDA(const LocalIndex r) {
+          const IndexList row = row_points(r);
+          for (int c = 0; c < components; ++c) {
+            T value = points(row.base, c);
+            for (LocalIndex i = 1; i < row.count(); ++i)
+              value = combine<op>(value, points(row[i], c));
+            for (LocalIndex i = 0; i < row.count(); ++i) points(row[i], c) = value;
+          }
+        });
+  }
+
   /// gather() with the operation as a type. Public because nvcc allows no kernel in a private
   /// member.
   template <Reduction op, class T>
   void gather_with(const DeviceField<T>& points, const DeviceField<T>& rows, LocalIndex begin,
                    LocalIndex end, const ExecutionSpace& stream) const {
+    if constexpr (is_host_device)
+      return for_runs("nekbone_k: gather", begin, end, stream, [=](const Run& run) {
+        for (std::size_t c = 0; c < points.extent(1); ++c)
+          combine_run<op>(run, &points(0, c), &rows(run.first, c));
+      });
     const auto row_points = m_row_points.reader();
     const int components = static_cast<int>(points.extent(1));
     Kokkos::parallel_for(
@@ -99,6 +152,86 @@ class Assembly {
   }
 
  private:
+  // On a CPU a run of rows at a time: what its rows read and write lies in a few pieces, over which
+  // loops become SIMD instructions. On a GPU, whose threads are its lanes, a row a thread does
+  // that.
+
+  /// Rows first, first + 1 … first + n - 1, the points of the r-th `r * stride` behind those of the
+  /// first.
+  struct Run {
+    LocalIndex first, n, stride;
+    IndexList points;
+
+    Run part(LocalIndex from, LocalIndex count) const {
+      return {first + from, count, stride, {points.base + from * stride, points.pattern}};
+    }
+  };
+
+  /// Calls action(run) for each run of rows in [begin, end).
+  template <class Action>
+  void for_runs(const std::string& label, LocalIndex begin, LocalIndex end,
+                const ExecutionSpace& stream, const Action& action) const {
+    if (begin >= end) return;
+    const DeviceVector<LocalIndex> runs = m_row_points.runs();
+    const auto row_points = m_row_points.reader();
+    const auto run_of = [&](LocalIndex row) {
+      return std::upper_bound(runs.data(), runs.data() + runs.extent(0), row) - runs.data() - 1;
+    };
+    const Kokkos::RangePolicy<ExecutionSpace> all(stream, run_of(begin), run_of(end - 1) + 1);
+    Kokkos::parallel_for(label, all, [=](const LocalIndex run) {
+      const LocalIndex first = std::max(runs(run), begin), last = std::min(runs(run + 1), end);
+      const IndexList points = row_points(first);
+      const LocalIndex stride = last - first > 1 ? row_points(first + 1).base - points.base : 0;
+      action(Run{first, last - first, stride, points});
+    });
+  }
+
+  /// Whether loops over the run are worth SIMD instructions.
+  static bool is_simd_run(const Run& run) { return run.stride == 1 && run.n >= 4; }
+
+  /// to[r] = the points of the run's r-th row combined, in ascending order.
+  template <Reduction op, class T>
+  static void combine_run(const Run& run, const T* KOKKOS_RESTRICT points, T* KOKKOS_RESTRICT to) {
+    const LocalIndex count = run.points.count();
+    if (is_simd_run(run)) {
+      const T* const one = points + run.points.base;
+      const T* const two = points + run.points[count > 1 ? 1 : 0];
+      if (count == 1)
+        for (LocalIndex r = 0; r < run.n; ++r) to[r] = one[r];
+      else
+        for (LocalIndex r = 0; r < run.n; ++r) to[r] = combine<op>(one[r], two[r]);
+      for (LocalIndex i = 2; i < count; ++i) {
+        const T* const other = points + run.points[i];
+        for (LocalIndex r = 0; r < run.n; ++r) to[r] = combine<op>(to[r], other[r]);
+      }
+    } else {
+      for (LocalIndex r = 0; r < run.n; ++r) {
+        const T* const one = points + run.points.base + r * run.stride;
+        T value = *one;
+        for (LocalIndex i = 1; i < count; ++i)
+          value = combine<op>(value, one[run.points.pattern[1 + i]]);
+        to[r] = value;
+      }
+    }
+  }
+
+  /// Every point of the run's r-th row = from[r].
+  template <class T>
+  static void spread_run(const Run& run, const T* KOKKOS_RESTRICT from, T* KOKKOS_RESTRICT points) {
+    const LocalIndex count = run.points.count();
+    if (is_simd_run(run)) {
+      for (LocalIndex i = 0; i < count; ++i) {
+        T* const target = points + run.points[i];
+        for (LocalIndex r = 0; r < run.n; ++r) target[r] = from[r];
+      }
+    } else {
+      for (LocalIndex r = 0; r < run.n; ++r) {
+        T* const one = points + run.points.base + r * run.stride;
+        for (LocalIndex i = 0; i < count; ++i) one[run.points.pattern[1 + i]] = from[r];
+      }
+    }
+  }
+
   LocalIndex m_n_rows, m_n_points, m_n_joined_points = 0;
   IndexLists m_row_points;
 };

@@ -53,9 +53,9 @@ class GatherScatter {
     const LocalIndex n_shared = plan().n_shared();
     m_assembly.gather(points, rows, op, 0, n_shared);
     start(rows);
-    m_assembly.gather(points, rows, op, n_shared, n_rows());
+    m_assembly.gather_scatter(points, op, n_shared, n_rows());
     finish(rows, op);
-    m_assembly.scatter(rows, points, 0, n_rows());
+    m_assembly.scatter(rows, points, 0, n_shared);
   }
 
   /// Begins to combine the ranks' shares of an assembled field, whose first n_shared entries are
@@ -89,7 +89,8 @@ class GatherScatter {
   }
 
  private:
-  /// What fields of one type and number of components need: the exchange, and rows for gs_op().
+  /// What fields of one type and number of components need: the exchange, and shared rows for
+  /// gs_op().
   template <class T>
   struct Resources {
     HaloExchange<T> exchange;
@@ -105,7 +106,7 @@ class GatherScatter {
       slot = std::make_unique<Resources<T>>(
           HaloExchange<T>(m_comm, m_plan, m_strategy, components),
           DeviceField<T>(Kokkos::view_alloc("nekbone_k: rows", Kokkos::WithoutInitializing),
-                         n_rows(), components));
+                         plan().n_shared(), components));
     return *slot;
   }
 

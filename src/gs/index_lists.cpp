@@ -39,12 +39,21 @@ void IndexListsBuilder::add(const LocalIndex* entries, LocalIndex n) {
     last = static_cast<LocalIndex>(m_patterns.size());
     m_patterns.insert(m_patterns.end(), m_pattern.begin(), m_pattern.end());
   }
+  const auto list = static_cast<LocalIndex>(m_bases.size());
+  const LocalIndex stride = list == 0 ? 0 : entries[0] - m_bases.back();
+  const bool second = list > 0 && m_runs.back() == list - 1;
+  const bool goes_on = list > 0 && m_begins.back() == last && (second || stride == m_run_stride);
+  if (!goes_on) m_runs.push_back(list);
+  m_run_stride = stride;
   m_bases.push_back(entries[0]);
   m_begins.push_back(last);
 }
 
 IndexLists IndexListsBuilder::to_device(const std::string& label) const {
   IndexLists lists;
+  std::vector<LocalIndex> runs = m_runs;
+  runs.push_back(static_cast<LocalIndex>(m_bases.size()));
+  lists.m_runs = nekbone_k::to_device(label + ": runs", runs);
   lists.m_bases = nekbone_k::to_device(label + ": bases", m_bases);
   lists.m_begins = nekbone_k::to_device(label + ": begins", m_begins);
   lists.m_patterns = nekbone_k::to_device(label + ": patterns", m_patterns);

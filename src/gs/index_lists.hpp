@@ -36,7 +36,11 @@ class IndexLists {
   };
 
   Reader reader() const { return {m_bases.data(), m_begins.data(), m_patterns.data()}; }
-  /// Bytes in memory; also the least that reading every list once moves.
+  /// Where runs of lists begin, and at last the number of lists: the lists of a run have one
+  /// pattern and bases at even distances, so that entries i of all of them are as far from each
+  /// other.
+  const DeviceVector<LocalIndex>& runs() const { return m_runs; }
+  /// Bytes in memory without the runs; also the least that reading every list once moves.
   double least_bytes() const {
     return double{sizeof(LocalIndex)} *
            static_cast<double>(m_bases.extent(0) + m_begins.extent(0) + m_patterns.extent(0));
@@ -44,7 +48,7 @@ class IndexLists {
 
  private:
   friend class IndexListsBuilder;
-  DeviceVector<LocalIndex> m_bases, m_begins, m_patterns;
+  DeviceVector<LocalIndex> m_bases, m_begins, m_patterns, m_runs;
 };
 
 /// Takes lists one after another, in host memory. Linear in time.
@@ -58,7 +62,8 @@ class IndexListsBuilder {
   IndexLists to_device(const std::string& label) const;
 
  private:
-  std::vector<LocalIndex> m_bases, m_begins, m_patterns, m_pattern;
+  std::vector<LocalIndex> m_bases, m_begins, m_patterns, m_runs, m_pattern;
+  LocalIndex m_run_stride = 0;  // of the last run, once it has two lists
   // Where in m_patterns a pattern of each hash was last put, -1 for nowhere. One that another has
   // driven out is put there again: that costs memory, and no search.
   std::vector<LocalIndex> m_last;

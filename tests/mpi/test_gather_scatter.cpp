@@ -96,6 +96,20 @@ const std::vector<Graph> graphs{
        for (GlobalId& id : ids) id += 1000 * rank;
        return ids;
      }},
+    // Some of it on one rank only, some on all: 300 rows that run on one by one, then in steps
+    // of 2.
+    {"long even pieces",
+     [](int rank, int) {
+       Ids ids;
+       for (int copy = 0; copy < 3; ++copy)
+         for (int p = 0; p < 300; ++p) ids.push_back(p < 200 ? 1000 + 300 * rank + p : p);
+       for (int p = 0; p < 200; ++p) {
+         ids.push_back(100'000 + 200 * rank + p);
+         ids.push_back(500'000 + 200 * rank + p);
+       }
+       for (int p = 0; p < 200; ++p) ids.push_back(100'000 + 200 * rank + p);
+       return ids;
+     }},
     {"periodic box", [](int rank, int size) { return periodic_box(rank, size, 3, 2, 2, 2); }},
     {"one element in a periodic direction",
      [](int rank, int size) { return periodic_box(rank, size, 1, 4, 2, 2); }},

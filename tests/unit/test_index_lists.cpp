@@ -66,6 +66,24 @@ TEST(IndexLists, ShareWhatTheyHaveInCommon) {
   EXPECT_EQ(to_device(same).least_bytes(), 4 * (2 * 1000 + 9));
 }
 
+std::vector<LocalIndex> runs_of(const Lists& lists) {
+  const auto runs = Kokkos::create_mirror_view_and_copy(HostMemory(), to_device(lists).runs());
+  return {runs.data(), runs.data() + runs.extent(0)};
+}
+
+TEST(IndexLists, RunOnWhileTheyAreAlikeAndEvenlyFarApart) {
+  const Lists lists{{5, 7},       {6, 8},   {7, 9},  // from 5 on in steps of 1
+                    {9, 11},      {11, 13},          // in steps of 2: the first step is its own
+                    {13, 13},     {14, 14},          // another pattern
+                    {14, 14, 14},                    // and another
+                    {3, 5},       {2, 4},   {1, 3},  // downwards
+                    {1, 3}};                         // the step is 0, no longer -1
+  EXPECT_EQ(runs_of(lists), (std::vector<LocalIndex>{0, 3, 5, 7, 8, 11, 12}));
+  EXPECT_EQ(runs_of({}), std::vector<LocalIndex>{0});
+  EXPECT_EQ(runs_of({{4}}), (std::vector<LocalIndex>{0, 1}));
+  EXPECT_EQ(runs_of({{4}, {9}}), (std::vector<LocalIndex>{0, 2}));
+}
+
 TEST(IndexLists, HaveEntries) { EXPECT_THROW(to_device({{}}), InternalError); }
 
 TEST(IndexLists, MayBeNone) { EXPECT_EQ(to_device({}).least_bytes(), 0); }
