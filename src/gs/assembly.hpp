@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -102,14 +103,8 @@ class Assembly {
     if constexpr (is_host_device)
       return for_runs("nekbone_k: gather-scatter", begin, end, ExecutionSpace(),
                       [=](const Run& run) {
-                        constexpr LocalIndex at_once = 64;
-                        std::array<T, at_once> values;
                         for (std::size_t c = 0; c < points.extent(1); ++c)
-                          for (LocalIndex from = 0; from < run.n; from += at_once) {
-                            const Run part = run.part(from, std::min(at_once, run.n - from));
-                            combine_run<op>(part, &points(0, c), values.data());
-                            spread_run(part, values.data(), &points(0, c));
-                          }
+                          combine_and_spread_run<op>(run, &points(0, c));
                       });
     const auto row_points = m_row_points.reader();
     const int components = static_cast<int>(points.extent(1));
@@ -187,48 +182,93 @@ class Assembly {
   }
 
   /// Whether loops over the run are worth SIMD instructions.
-  static bool is_simd_run(const Run& run) { return run.stride == 1 && run.n >= 4; }
+  static bool is_simd_run(const Run& run) { return run.stride == 1 && run.n >= 16; }
 
-  /// to[r] = the points of the run's r-th row combined, in ascending order.
+  /// Calls action(distances) with the distances of a row's points from its first, an array of as
+  /// many as there are where that is 2, 4 or 8 (faces, edges and corners of a box's elements), so
+  /// that loops over them unroll, else what IndexList has.
+  template <class Action>
+  static void with_distances(const IndexList& points, const Action& action) {
+    const auto copied = [&]<std::size_t count>(std::array<LocalIndex, count> distances) {
+      for (std::size_t i = 0; i < count; ++i) distances[i] = points.pattern[1 + i];
+      action(distances);
+    };
+    switch (points.count()) {
+      case 2:
+        return copied(std::array<LocalIndex, 2>());
+      case 4:
+        return copied(std::array<LocalIndex, 4>());
+      case 8:
+        return copied(std::array<LocalIndex, 8>());
+      default:
+        return action(std::span(points.pattern + 1, points.count()));
+    }
+  }
+
+  /// The points of one row combined in ascending order; `one` is the first.
+  template <Reduction op, class T, class Distances>
+  static T combine_row(const T* one, const Distances& distances) {
+    T value = *one;
+    for (std::size_t i = 1; i < distances.size(); ++i)
+      value = combine<op>(value, one[distances[i]]);
+    return value;
+  }
+  template <class T, class Distances>
+  static void spread_row(T value, T* one, const Distances& distances) {
+    for (const LocalIndex distance : distances) one[distance] = value;
+  }
+
+  /// to[r] = the points of the run's r-th row combined.
   template <Reduction op, class T>
   static void combine_run(const Run& run, const T* KOKKOS_RESTRICT points, T* KOKKOS_RESTRICT to) {
-    const LocalIndex count = run.points.count();
-    if (is_simd_run(run)) {
-      const T* const one = points + run.points.base;
-      const T* const two = points + run.points[count > 1 ? 1 : 0];
-      if (count == 1)
-        for (LocalIndex r = 0; r < run.n; ++r) to[r] = one[r];
-      else
-        for (LocalIndex r = 0; r < run.n; ++r) to[r] = combine<op>(one[r], two[r]);
-      for (LocalIndex i = 2; i < count; ++i) {
-        const T* const other = points + run.points[i];
-        for (LocalIndex r = 0; r < run.n; ++r) to[r] = combine<op>(to[r], other[r]);
+    with_distances(run.points, [&](const auto& distances) {
+      const T* const first = points + run.points.base;
+      if (is_simd_run(run)) {
+        for (LocalIndex r = 0; r < run.n; ++r) to[r] = first[r];
+        for (std::size_t i = 1; i < distances.size(); ++i) {
+          const T* const other = first + distances[i];
+          for (LocalIndex r = 0; r < run.n; ++r) to[r] = combine<op>(to[r], other[r]);
+        }
+      } else {
+        for (LocalIndex r = 0; r < run.n; ++r)
+          to[r] = combine_row<op>(first + r * run.stride, distances);
       }
-    } else {
-      for (LocalIndex r = 0; r < run.n; ++r) {
-        const T* const one = points + run.points.base + r * run.stride;
-        T value = *one;
-        for (LocalIndex i = 1; i < count; ++i)
-          value = combine<op>(value, one[run.points.pattern[1 + i]]);
-        to[r] = value;
-      }
-    }
+    });
   }
 
   /// Every point of the run's r-th row = from[r].
   template <class T>
   static void spread_run(const Run& run, const T* KOKKOS_RESTRICT from, T* KOKKOS_RESTRICT points) {
-    const LocalIndex count = run.points.count();
+    with_distances(run.points, [&](const auto& distances) {
+      T* const first = points + run.points.base;
+      if (is_simd_run(run)) {
+        for (const LocalIndex distance : distances)
+          for (LocalIndex r = 0; r < run.n; ++r) first[distance + r] = from[r];
+      } else {
+        for (LocalIndex r = 0; r < run.n; ++r)
+          spread_row(from[r], first + r * run.stride, distances);
+      }
+    });
+  }
+
+  /// Every point of each row of the run = the points of that row combined.
+  template <Reduction op, class T>
+  static void combine_and_spread_run(const Run& run, T* points) {
+    constexpr LocalIndex at_once = 64;
     if (is_simd_run(run)) {
-      for (LocalIndex i = 0; i < count; ++i) {
-        T* const target = points + run.points[i];
-        for (LocalIndex r = 0; r < run.n; ++r) target[r] = from[r];
+      std::array<T, at_once> values;
+      for (LocalIndex from = 0; from < run.n; from += at_once) {
+        const Run part = run.part(from, std::min(at_once, run.n - from));
+        combine_run<op>(part, points, values.data());
+        spread_run(part, values.data(), points);
       }
     } else {
-      for (LocalIndex r = 0; r < run.n; ++r) {
-        T* const one = points + run.points.base + r * run.stride;
-        for (LocalIndex i = 0; i < count; ++i) one[run.points.pattern[1 + i]] = from[r];
-      }
+      with_distances(run.points, [&](const auto& distances) {
+        for (LocalIndex r = 0; r < run.n; ++r) {
+          T* const one = points + run.points.base + r * run.stride;
+          spread_row(combine_row<op>(one, distances), one, distances);
+        }
+      });
     }
   }
 
