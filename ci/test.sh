@@ -35,10 +35,10 @@ run_ctest() {
   local preset=$1 log=build/$1/ctest.log total bad
   echo "=== test $preset"
   local options=()
-  # The sanitizers see the same code whichever test calls it, and everything takes longer with them:
-  # each of tests/unit and tests/mpi once alone and once with neighbours. The other preset runs all.
+  # Everything takes longer under the sanitizers: tests/mpi runs once alone and once with neighbours,
+  # and the longest of tests/cli not at all. The other preset runs all.
   if [[ $preset == dev ]]; then
-    options=(--exclude-regex '^(cli\..*|mpi\..*\.np(2|4|7))$')
+    options=(--exclude-regex '^(cli\.(runs|bad_days)|mpi\..*\.np(2|4|7))$')
   fi
   ctest --preset "$preset" --no-tests=error --parallel "$(nproc)" \
     ${options[@]+"${options[@]}"} 2>&1 | tee "$log"
