@@ -56,10 +56,10 @@ void exchange(benchmark::State& state, const Bench& bench, const GsCase& c,
               const Strategy& strategy) {
   const GatherScatter& gs = c.space.gs();
   std::string wrong = why_unavailable(bench.comm(), strategy);
-  if (wrong.empty()) wrong = verify_strategy(bench.comm(), gs.device_plan(), strategy);
+  if (wrong.empty()) wrong = verify_strategy(bench.comm(), gs.message_plan(), strategy);
   if (!wrong.empty()) return state.SkipWithError(wrong.c_str());
 
-  HaloExchange<double> halo(bench.comm(), gs.device_plan(), strategy);
+  HaloExchange<double> halo(bench.comm(), gs.message_plan(), strategy);
   const DeviceField<double> field = as_field(c.vector);
   const auto work = [&] { c.space.gather_rows(c.vector, gs.plan().n_shared(), gs.n_rows()); };
   std::vector<Bench::Sample> samples{bench.sample_of([&] {

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Draws what bench/cg_rows.py measured, as pictures for docs/performance.md.
+"""Draws what the scripts beside it measured, as pictures for docs/performance.md.
 
     bench/plot.py fom  OUT.svg bench/results/cg-rows-MACHINE.json
     bench/plot.py size OUT.svg bench/results/cg-sizes-MACHINE.json
     bench/plot.py scaling OUT.svg bench/results/scaling-MACHINE.json
+    bench/plot.py exchange OUT.svg bench/results/exchange-by-size-MACHINE-npP.json
 
 fom: the figure of merit against order, beside hipBone's and the roofline; size: time an iteration against
-size, a line an order; scaling (bench/scaling.py): the figure of merit against ranks, beside its ideal.
-Needs matplotlib.
+size, a line an order; scaling (bench/scaling.py): the figure of merit against ranks, beside its ideal;
+exchange (bench/exchange_by_size.py): time and rate of an exchange against the size of the message, by strategy
+(dashed: the paths of messages alone). Needs matplotlib.
 """
 import argparse
 import json
@@ -20,6 +22,7 @@ matplotlib.use("svg")
 import matplotlib.pyplot as plt
 
 import cg_rows
+import exchange_by_size
 import scaling
 
 # Without the date and random ids, the same data gives the same file.
@@ -85,20 +88,44 @@ def plot_scaling(axes, rows):
              xticks=sorted({row["ranks"] for row in rows}))
 
 
+def plot_exchange(figure, results):
+    time_axes, rate_axes = figure.subplots(1, 2)
+    lines = [(name, kind, sorted(row.items())) for (kind, name), row in exchange_by_size.by_name(results).items()
+             if kind == "exchange" or "messages" in name or name in ("nccl", "peer-memory")]
+    for number, (name, kind, row) in enumerate(lines):
+        style = {"linestyle": "--" if kind == "path" else ("-", "-.")[number % 2], "linewidth": 1.2,
+                 "color": plt.get_cmap("tab20")(number % 20), "label": name if kind == "exchange" else f"path {name}"}
+        sizes = [size for size, _ in row]
+        time_axes.loglog(sizes, [seconds * 1e6 for _, seconds in row], **style)
+        rate_axes.loglog(sizes, [size / seconds / 1e9 for size, seconds in row], **style)
+    time_axes.set(xlabel="bytes of a message", ylabel="µs an exchange")
+    rate_axes.set(xlabel="bytes of a message", ylabel="GB/s each way of a rank")
+    rate_axes.legend(fontsize=6, ncols=2)
+    context = results["context"]
+    device = context["cpu_model"] if context["devices"].startswith("host") else context["devices"].split(";")[0]
+    figure.suptitle(f"Exchange between pairs, {context['ranks']} ranks, {device}, commit {context['commit']}",
+                    fontsize="medium")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["fom", "size", "scaling"])
+    parser.add_argument("what", choices=["fom", "size", "scaling", "exchange"])
     parser.add_argument("out")
     parser.add_argument("results")
     options = parser.parse_args()
     results = json.loads(pathlib.Path(options.results).read_text())
-    figure, axes = plt.subplots(figsize=(8, 4.5))
-    {"fom": plot_fom, "size": plot_size, "scaling": plot_scaling}[options.what](axes, results["rows"])
-    prefix = {"fom": "cg-rows-", "size": "cg-sizes-", "scaling": "scaling-"}[options.what]
-    machine = pathlib.Path(options.results).stem.removeprefix(prefix).replace("-", " ")
-    axes.set_title(f"CG on {machine}, commit {results['machine']['commit']}", fontsize="medium")
-    axes.grid(alpha=0.3, which="both")
-    axes.legend(fontsize="small")
+    if options.what == "exchange":
+        figure = plt.figure(figsize=(11, 5))
+        plot_exchange(figure, results)
+    else:
+        figure, axes = plt.subplots(figsize=(8, 4.5))
+        {"fom": plot_fom, "size": plot_size, "scaling": plot_scaling}[options.what](axes, results["rows"])
+        prefix = {"fom": "cg-rows-", "size": "cg-sizes-", "scaling": "scaling-"}[options.what]
+        machine = pathlib.Path(options.results).stem.removeprefix(prefix).replace("-", " ")
+        axes.set_title(f"CG on {machine}, commit {results['machine']['commit']}", fontsize="medium")
+        axes.legend(fontsize="small")
+    for axes in figure.axes:
+        axes.grid(alpha=0.3, which="both")
     figure.tight_layout()
     figure.savefig(options.out, metadata={"Date": None})
 

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <limits>
 
+#include "app/partition_input.hpp"
 #include "app/yaml_reader.hpp"
 #include "core/errors.hpp"
 #include "gs/all_reduce.hpp"
@@ -84,6 +85,7 @@ void read_gather_scatter(YamlReader& keys, Case& run) {
   tuning.read("journal", run.tuning_journal, FileNames{});
   tuning.read("patience_seconds", run.tuning_patience, Numbers{.above = 0});
   tuning.read("budget_seconds", run.tuning.budget_seconds, Numbers{.at_least = 0});
+  tuning.read("grid_budget_seconds", run.grid_budget_seconds, Numbers{.at_least = 0});
   tuning.read("minimum_rounds", run.tuning.minimum_rounds, Integers{1, 10'000});
   tuning.read("early_stop", run.tuning.early_stop, Booleans{});
 }
@@ -111,6 +113,14 @@ void check_element_count(const YamlReader& mesh_keys, const MeshSpec& mesh, int 
                                 const std::string& message) {
   if (other_keys.origin(other_key) > keys.origin(key)) other_keys.fail(other_key, message);
   keys.fail(key, message);
+}
+
+/// Fills in who divides the mesh and the partition that is pinned, if one is.
+void divide(const YamlReader& mesh_keys, const GivenPartition& given, int ranks, Case& run) {
+  run.partition_mode = given.mode;
+  run.mesh.partition = pinned_partition(given, run.mesh.elements, ranks);
+  const std::string complaint = complaint_about(given, run.mesh.elements, ranks);
+  if (!complaint.empty()) fail_together(mesh_keys, "partition", mesh_keys, "elements", complaint);
 }
 
 void check_periodicity(const YamlReader& keys, const YamlReader& mesh_keys, const Case& run) {
@@ -185,6 +195,8 @@ Case parse_case(const std::string& text, const std::string& source,
   YamlReader keys(root);
   YamlReader& mesh_keys = keys.section("mesh");
   read_mesh(mesh_keys, run.mesh);
+  GivenPartition partition;
+  mesh_keys.read("partition", partition, PartitionRule{});
   run.deformation_place = mesh_keys.place("deformation");
   read_orders(keys, run.orders);
   YamlReader& operator_keys = keys.section("operator");
@@ -194,7 +206,11 @@ Case parse_case(const std::string& text, const std::string& source,
   keys.read_choice("problem", run.problem,
                    {ProblemKind::taylor_green, ProblemKind::manufactured, ProblemKind::nekbone,
                     ProblemKind::none});
-  read_solver(keys.section("solver"), run);
+  bool deterministic = false;
+  keys.read("deterministic", deterministic, Booleans{});
+  if (deterministic) run.summation = Summation::deterministic;
+  YamlReader& solver_keys = keys.section("solver");
+  read_solver(solver_keys, run);
   read_gather_scatter(keys.section("gather_scatter"), run);
   keys.section("verification").read("error_bound", run.error_bound, Numbers{.above = 0});
   YamlReader& report_keys = keys.section("report");
@@ -205,12 +221,18 @@ Case parse_case(const std::string& text, const std::string& source,
   // Before keys are compared: a misspelt key leaves its default, which may be what does not fit.
   keys.reject_unknown_keys();
   check_element_count(mesh_keys, run.mesh, ranks);
+  divide(mesh_keys, partition, ranks, run);
   check_periodicity(keys, mesh_keys, run);
   if (run.mesh.geometry == Geometry::affine && run.mesh.deformation != Deformation::none)
     fail_together(operator_keys, "geometry", mesh_keys, "deformation",
                   fmt::format("given affine with mesh.deformation {}; allowed: affine with "
                               "deformation none, or trilinear or stored",
                               name(run.mesh.deformation)));
+  if (deterministic && run.vector_ops == VectorOps::kokkos_kernels)
+    fail_together(
+        keys, "deterministic", solver_keys, "vector_ops",
+        "given deterministic true with solver.vector_ops kokkos-kernels, which adds as it "
+        "comes; allowed: deterministic with vector_ops fused");
   return run;
 }
 

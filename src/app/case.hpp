@@ -5,9 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "app/partition_input.hpp"
 #include "core/communicator.hpp"
 #include "gs/tuner.hpp"
 #include "mesh/box_mesh.hpp"
+#include "operators/summation.hpp"
 
 namespace nekbone_k {
 
@@ -22,10 +24,13 @@ enum class TuningMode { measure, cached };
 struct Case {
   std::string input;  ///< path of the file, as given
 
-  MeshSpec mesh;
+  MeshSpec mesh;  ///< its partition is the pinned one; where none is, bisection until one is chosen
+  PartitionMode partition_mode = PartitionMode::automatic;
   std::vector<int> orders{1, 3, 7, 11};
 
   double lambda = 1.0;
+
+  Summation summation = Summation::ordinary;
 
   ProblemKind problem = ProblemKind::taylor_green;
   double error_bound = 1e-6;  ///< relative to the largest value of the exact solution
@@ -41,6 +46,7 @@ struct Case {
 
   std::vector<std::string> strategies;  ///< names of the table, in its order
   TunerOptions tuning;
+  double grid_budget_seconds = 1;  ///< of timing process grids; 0: the model chooses alone
   TuningMode tuning_mode = TuningMode::measure;
   std::string tuning_cache = "nekbone-k-cache.json";
   std::string tuning_journal = "nekbone-k-journal.jsonl";

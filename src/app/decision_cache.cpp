@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr int format_version = 1;
-constexpr std::array case_fields{"elements",  "periodic", "order",      "components",
+constexpr std::array case_fields{"elements",  "periodic", "partition",  "order", "components",
                                  "precision", "geometry", "strategies", "ranks"};
 
 struct Entry {

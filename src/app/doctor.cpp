@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
+#include <set>
 #include <string_view>
 
 #include "app/doctor_record.hpp"
 #include "app/doctor_text.hpp"
 #include "app/format.hpp"
 #include "app/machine_record.hpp"
+#include "app/tuning_watch.hpp"
 #include "core/config.hpp"
 #include "core/errors.hpp"
 #include "core/machine.hpp"
@@ -18,6 +21,7 @@
 #include "core/types.hpp"
 #include "gs/all_reduce.hpp"
 #include "gs/strategy_table.hpp"
+#include "gs/verify.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -59,35 +63,77 @@ DoctorRecord look_around(const Communicator& comm) {
   return record;
 }
 
-MpiProbe try_transfers(const Communicator& comm) {
+MpiProbe try_transfers(const Communicator& comm, const TuningGuard& guard) {
+  if (!is_host_device) {
+    const std::string why = guard.why_excluded(guarded_name(direct_messages));
+    if (!why.empty()) {
+      say(comm, wrap("  not tried: ", why));
+      return {DeviceMemory::name(), mpi_claim(comm), {}};
+    }
+  }
   ProbeRows rows;
   ProbeOptions options;
   options.staged = !is_host_device;  // on the host it would be the same and a copy
   options.before = [&](const ProbeEntry& entry) { say(comm, rows.before(entry)); };
   options.after = [&](const ProbeEntry& entry) { say(comm, rows.after(entry)); };
+  // What crashes here would crash wherever device memory is handed to MPI. Where that is host
+  // memory there is no other way, and nothing to leave out.
+  if (!is_host_device) guard.enter(guarded_name(direct_messages));
   MpiProbe probe = probe_mpi(comm, options);
+  if (!is_host_device) guard.leave();
   say(comm, rows.end() + probe_result_text(probe));
   return probe;
 }
 
-/// Whether a strategy, of exchange or of sums, is to be had.
-template <class Strategy>
-Availability try_one(const Communicator& comm, const Strategy& strategy) {
-  say(comm, attempt_text(strategy.name));
+/// Shared DOFs to try exchanges with: each rank shares so many with the next that messages are too
+/// long for MPI's eager protocol, and one with all.
+std::shared_ptr<const DeviceHaloPlan> ring_and_one(const Communicator& comm) {
+  constexpr GlobalId count = 20'000;
+  std::vector<GlobalId> ids{comm.size() * count};
+  std::set<int> both{comm.rank(), (comm.rank() + 1) % comm.size()};
+  for (const int rank : both)
+    for (GlobalId i = 0; i < count; ++i) ids.push_back(rank * count + i);
+  return std::make_shared<DeviceHaloPlan>(make_halo_plan(comm, ids));
+}
+
+/// Whether something named is to be had, and right, by what `attempt` fills in.
+template <class Attempt>
+Availability try_one(const Communicator& comm, const std::string& name, const Attempt& attempt) {
+  say(comm, attempt_text(name));
   comm.barrier();
-  const Availability result{strategy.name, why_unavailable(comm, strategy)};
+  Availability result{name, {}};
+  attempt(result);
   say(comm, attempt_result_text(result));
   return result;
 }
 
-std::vector<Availability> try_exchanges(const Communicator& comm) {
+/// Verifies them, too, where messages come at all.
+std::vector<Availability> try_exchanges(const Communicator& comm, const TuningGuard& guard,
+                                        bool messages_come) {
   say(comm,
       fmt::format("\n{}", heading("Exchange strategies to be had here, alike with +overlap")));
   if (comm.size() == 1)
     say(comm, "  One rank has nobody to exchange with; with more, some may not be to be had.\n");
   std::vector<Availability> results;
-  for (const Strategy& strategy : all_strategies())
-    if (!strategy.overlapped) results.push_back(try_one(comm, strategy));
+  const auto plan = ring_and_one(comm);
+  for (const Strategy& strategy : all_strategies()) {
+    if (strategy.overlapped) continue;
+    results.push_back(try_one(comm, strategy.name, [&](Availability& result) {
+      result.why_not = guard.why_excluded(strategy.name);
+      if (!result.why_not.empty()) return;
+      if (!messages_come) {
+        result.why_not = why_unavailable(comm, strategy);
+        return;
+      }
+      guard.enter(strategy.name);
+      try {
+        result.wrong = verify_strategy(comm, plan, strategy, guard.patience);
+      } catch (const UnavailableError& error) {
+        result.why_not = error.what();
+      }
+      guard.leave();
+    }));
+  }
   return results;
 }
 
@@ -95,7 +141,9 @@ std::vector<Availability> try_sums(const Communicator& comm) {
   say(comm, fmt::format("\n{}", heading("Sums over the ranks to be had here")));
   std::vector<Availability> results;
   for (const AllReduceStrategy& strategy : all_reduce_strategies())
-    results.push_back(try_one(comm, strategy));
+    results.push_back(try_one(comm, strategy.name, [&](Availability& result) {
+      result.why_not = why_unavailable(comm, strategy);
+    }));
   return results;
 }
 
@@ -105,8 +153,11 @@ bool doctor(const Communicator& comm) {
   pretended_ranks_per_node();  // throws, before anything is begun, if it cannot be used
   DoctorRecord record = look_around(comm);
   say(comm, doctor_header_text(record) + probe_header_text(record));
-  record.probe = try_transfers(comm);
-  record.exchanges = try_exchanges(comm);
+  const Case defaults;
+  TuningWatch watch(comm, defaults.tuning_journal, defaults.tuning_patience, record.machine);
+  const TuningGuard guard = watch.probing_guard();
+  record.probe = try_transfers(comm, guard);
+  record.exchanges = try_exchanges(comm, guard, !record.probe.stuck);
   record.sums = try_sums(comm);
   say(comm, findings_text(find_faults(record)));
   if (record.probe.stuck) {
@@ -114,7 +165,9 @@ bool doctor(const Communicator& comm) {
     end_job(static_cast<int>(ExitCode::fail));  // MPI would wait for the messages
   }
   return std::all_of(record.probe.entries.begin(), record.probe.entries.end(),
-                     [](const ProbeEntry& entry) { return entry.ok(); });
+                     [](const ProbeEntry& entry) { return entry.ok(); }) &&
+         std::all_of(record.exchanges.begin(), record.exchanges.end(),
+                     [](const Availability& exchange) { return exchange.wrong.empty(); });
 }
 
 }  // namespace nekbone_k

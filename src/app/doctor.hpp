@@ -7,9 +7,10 @@
 namespace nekbone_k {
 
 /// Looks at the machine, tries MPI on the memory of kernels, and prints on rank 0 what was found
-/// and what is likely wrong. Returns whether every transfer was right; ends the job with
-/// ExitCode::fail where one came to no end. May crash the job, see probe_mpi(). Collective; throws
-/// InputError if NEKBONE_K_RANKS_PER_NODE cannot be used.
+/// and what is likely wrong. Returns whether every transfer and every strategy was right; ends the
+/// job with ExitCode::fail where a transfer came to no end. May crash the job, see probe_mpi():
+/// what did then stands in the journal, for runs to leave out. Collective; throws InputError if
+/// NEKBONE_K_RANKS_PER_NODE cannot be used.
 bool doctor(const Communicator& comm);
 
 }  // namespace nekbone_k

@@ -40,6 +40,15 @@ void add_transfer_faults(const DoctorRecord& record, Findings& findings) {
        "[host-pairwise, host-persistent, nccl, peer-memory]"});
 }
 
+void add_strategy_faults(const DoctorRecord& record, Findings& findings) {
+  for (const Availability& exchange : record.exchanges)
+    if (!exchange.wrong.empty())
+      findings.push_back(
+          {fmt::format("{} exchanges wrong data", exchange.name),
+           "nothing to do for nekbone-k, which verifies and leaves it out; tell those "
+           "who maintain the MPI, the driver or the network"});
+}
+
 /// Right, but not what was to be expected.
 void add_transfer_surprises(const DoctorRecord& record, Findings& findings) {
   const MpiProbe& probe = record.probe;
@@ -132,6 +141,7 @@ std::vector<SharedCores> shared_cores(const MachineRecord& machine) {
 std::vector<Finding> find_faults(const DoctorRecord& record) {
   Findings findings;
   add_transfer_faults(record, findings);
+  add_strategy_faults(record, findings);
   add_rank_faults(record, findings);
   for (const std::string& warning : record.machine.warnings) {
     const std::size_t end = warning.find("; ");

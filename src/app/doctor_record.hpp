@@ -10,9 +10,10 @@
 
 namespace nekbone_k {
 
-/// An exchange strategy or a way to sum, and why it is not to be had here (empty: it is).
+/// An exchange strategy or a way to sum, why it is not to be had here (empty: it is), and what it
+/// does wrong (empty: nothing).
 struct Availability {
-  std::string name, why_not;
+  std::string name, why_not, wrong = {};
 };
 
 /// All that doctor looked at, alike on every rank.

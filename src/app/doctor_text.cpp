@@ -153,7 +153,9 @@ std::string attempt_text(const std::string& name) { return fmt::format("  {:<18}
 
 std::string attempt_result_text(const Availability& result) {
   const std::string first = attempt_text(result.name);
-  return wrap(first, result.why_not.empty() ? "yes" : "not here: " + result.why_not)
+  return wrap(first, !result.why_not.empty() ? "not here: " + result.why_not
+                     : !result.wrong.empty() ? "WRONG: " + result.wrong
+                                             : "yes")
       .substr(first.size());
 }
 

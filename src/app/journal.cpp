@@ -8,7 +8,9 @@
 #include <atomic>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 namespace nekbone_k {
@@ -86,6 +88,29 @@ std::string Journal::why_excluded(const std::string& strategy) const {
 void Journal::trying(const std::string& strategy, const std::string& when) {
   prepared = new Prepared{m_path, to_line(strategy, m_place, "crashed", when),
                           to_line(strategy, m_place, "did not come back", when)};
+}
+
+void Journal::begin(const std::string& strategy, const std::string& when) {
+  m_begun = to_line(strategy, m_place, "was begun and did not end", when);
+  append(m_path, m_begun);
+}
+
+void Journal::end() {
+  std::ifstream file(m_path, std::ios::binary);
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  const std::size_t at = text.rfind(m_begun);
+  if (m_begun.empty() || at == std::string::npos) return;
+  text.erase(at, m_begun.size());
+  std::error_code ignored;
+  if (text.empty()) {
+    std::filesystem::remove(m_path, ignored);
+    return;
+  }
+  const std::string written = m_path + ".new";
+  std::ofstream rest(written, std::ios::binary);
+  rest << text;
+  rest.close();
+  if (rest) std::filesystem::rename(written, m_path, ignored);
 }
 
 void Journal::rest() { prepared = nullptr; }

@@ -9,7 +9,8 @@ namespace nekbone_k {
 
 /// A file with a line for each strategy that ended a run, so that the next one leaves it out. The
 /// line is written by the rank that dies, from its signal handler or its watchdog: a run that ends
-/// otherwise, also by SIGINT, SIGTERM or SIGKILL, writes nothing.
+/// otherwise, also by SIGINT, SIGTERM or SIGKILL, writes nothing, unless it wrote before, by
+/// begin().
 ///
 /// One object at a time: signal handlers reach it through a variable of the process.
 class Journal {
@@ -26,6 +27,10 @@ class Journal {
 
   /// From now on a crash is that of `strategy`.
   void trying(const std::string& strategy, const std::string& when);
+  /// Writes down that `strategy` was begun, so that the next run leaves it out however this one
+  /// ends. end() takes that back. For one rank; where the file cannot be written nothing happens.
+  void begin(const std::string& strategy, const std::string& when);
+  void end();
   /// Nothing is tried: a crash is not written down.
   void rest();
   /// Writes down that what is being tried hangs; whether it could. May be called by another thread.
@@ -37,6 +42,7 @@ class Journal {
   };
   std::string m_path, m_place;
   std::vector<Line> m_lines;
+  std::string m_begun;  ///< the line of begin(), as it stands in the file
 };
 
 }  // namespace nekbone_k

@@ -44,10 +44,10 @@ constexpr const char* footer =
 void print_strategies() {
   std::string text = "Exchange strategies, from the simplest to the least simple:\n";
   for (const Strategy& strategy : all_strategies())
-    text += fmt::format("  {:<24} {}\n", strategy.name, strategy.description);
+    text += fmt::format("  {:<25} {}\n", strategy.name, strategy.description);
   text += "Sums over the ranks (solver.all_reduce), from the simplest to the least simple:\n";
   for (const AllReduceStrategy& strategy : all_reduce_strategies())
-    text += fmt::format("  {:<24} {}\n", strategy.name, strategy.description);
+    text += fmt::format("  {:<25} {}\n", strategy.name, strategy.description);
   std::fputs(text.c_str(), stdout);
 }
 

@@ -27,7 +27,9 @@ double solve_memory(const BoxMesh& mesh, const Case& input) {
       input.vector_ops == VectorOps::kokkos_kernels)
     ++vectors;
   return rank_overhead + AssembledSpace::estimated_bytes(mesh) +
-         GeometricFactors::estimated_bytes(mesh) + vectors * vector_bytes(mesh);
+         GeometricFactors::estimated_bytes(mesh) + vectors * vector_bytes(mesh) +
+         // To see what deterministic sums cost, ordinary ones are made beside them.
+         (input.summation == Summation::deterministic ? AssembledSpace::estimated_bytes(mesh) : 0);
 }
 
 /// What the first of `ranks` ranks needs at most, for advice; the others' parts are much the same.
@@ -36,7 +38,9 @@ double first_rank_memory(const Case& input, int ranks) {
   if (input.solves())
     bytes = solve_memory(BoxMesh(input.mesh, input.solver_order, ranks, 0), input);
   for (const int order : input.orders)
-    bytes = std::max(bytes, tuning_memory(BoxMesh(input.mesh, order, ranks, 0)).without_operator);
+    bytes = std::max(
+        bytes,
+        tuning_memory(BoxMesh(input.mesh, order, ranks, 0), input.summation).without_operator);
   return bytes;
 }
 
@@ -54,7 +58,8 @@ std::string smaller_case(const Case& input, const MemoryBudget& budget, int rank
        scale *= 0.97) {
     for (int d = 0; d < 3; ++d)
       smaller.mesh.elements[d] = std::max(1, static_cast<int>(input.mesh.elements[d] * scale));
-    if (smaller.mesh.total_elements() < ranks || smaller.mesh.total_elements() == 1)
+    if (!smaller.mesh.partition.fits(smaller.mesh.elements, ranks) ||
+        smaller.mesh.total_elements() == 1)
       return fewer_ranks.empty() ? "use lower orders" : fewer_ranks + ", or lower orders";
   }
   const auto& e = smaller.mesh.elements;
@@ -75,13 +80,15 @@ std::string advice(const Case& input, const MemoryBudget& budget, int ranks) {
 
 }  // namespace
 
-TuningMemory tuning_memory(const BoxMesh& mesh) {
+TuningMemory tuning_memory(const BoxMesh& mesh, Summation summation) {
   const auto size = ElementLayout::estimate(mesh.nq(), static_cast<double>(mesh.box().volume()));
   const double rows = std::max(0.0, mesh.lattice_volume() - size.interior);
   // All candidates hold message buffers at once, each of at most the faces.
   double faces = 0;
   for (int d = 0; d < 3; ++d)
     faces += 2 * mesh.lattice_volume() / static_cast<double>(mesh.lattice_length(d));
+  // Of a face each element's points travel.
+  if (summation == Summation::deterministic) faces *= std::pow(mesh.nq() / double(mesh.order()), 2);
   double buffers = 0;
   for (const Strategy& strategy : all_strategies())
     buffers += strategy.buffers * faces * sizeof(double);
@@ -94,8 +101,8 @@ TuningMemory tuning_memory(const BoxMesh& mesh) {
   return memory;
 }
 
-MemoryBudget estimate_memory(const Communicator& comm, const Case& input,
-                             const NodeLayout& layout) {
+MemoryBudget estimate_memory(const Communicator& comm, const Case& input, const NodeLayout& layout,
+                             std::span<const Partition> partitions) {
   MemoryBudget budget;
   budget.sharers = layout.node_ranks;
   double here = available_memory();
@@ -110,19 +117,28 @@ MemoryBudget estimate_memory(const Communicator& comm, const Case& input,
   if (input.memory_limit_gib > 0)
     budget.available = std::min(budget.available, input.memory_limit_gib * gib);
 
-  const auto on_node = [&](double bytes) { return comm.max(bytes * budget.sharers); };
+  // What this rank's part needs most, on the fullest node.
+  const auto on_node = [&](int order, const auto& bytes_of) {
+    double bytes = 0;
+    for (const Partition& partition : partitions) {
+      MeshSpec spec = input.mesh;
+      spec.partition = partition;
+      bytes = std::max(bytes, bytes_of(BoxMesh(spec, order, comm.size(), comm.rank())));
+    }
+    return comm.max(bytes * budget.sharers);
+  };
   for (const int order : input.orders) {
-    const BoxMesh mesh(input.mesh, order, comm.size(), comm.rank());
-    const double bytes = on_node(tuning_memory(mesh).without_operator);
+    const double bytes = on_node(order, [&](const BoxMesh& mesh) {
+      return tuning_memory(mesh, input.summation).without_operator;
+    });
     if (bytes > budget.tuning) {
       budget.tuning = bytes;
       budget.tuning_order = order;
     }
   }
-  if (input.solves()) {
-    const BoxMesh mesh(input.mesh, input.solver_order, comm.size(), comm.rank());
-    budget.solve = on_node(solve_memory(mesh, input));
-  }
+  if (input.solves())
+    budget.solve =
+        on_node(input.solver_order, [&](const BoxMesh& mesh) { return solve_memory(mesh, input); });
   return budget;
 }
 

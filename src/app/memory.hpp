@@ -2,6 +2,7 @@
 /// How much memory a run will take, known before anything is allocated.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "app/case.hpp"
@@ -27,10 +28,11 @@ struct MemoryBudget {
 struct TuningMemory {
   double without_operator = 0, with_operator = 0;
 };
-TuningMemory tuning_memory(const BoxMesh& mesh);
+TuningMemory tuning_memory(const BoxMesh& mesh, Summation summation);
 
-/// Estimates what the fullest node or GPU needs. Collective.
-MemoryBudget estimate_memory(const Communicator& comm, const Case& input, const NodeLayout& layout);
+/// Estimates what the fullest node or GPU needs, whichever of `partitions` is chosen. Collective.
+MemoryBudget estimate_memory(const Communicator& comm, const Case& input, const NodeLayout& layout,
+                             std::span<const Partition> partitions);
 
 /// Throws MemoryError, alike on every rank, unless the case fits: with the estimate, what is
 /// available and what would fit.

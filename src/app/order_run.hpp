@@ -13,6 +13,9 @@
 
 namespace nekbone_k {
 
+/// The strategies that the case wants tried, in its order.
+std::vector<Strategy> chosen_strategies(const Case& input);
+
 /// Numbers the mesh at `order`, plans its halo, tunes, and frees all of it again. Overlapped
 /// strategies are timed under the real operator if that fits into `budget`, else under the on-rank
 /// gather-scatter. Where the case asks for it, choices of earlier runs are taken. Collective.
@@ -28,9 +31,11 @@ struct SolveStrategies {
 };
 
 /// Solves the case at solver.order by conjugate gradients, checks the result and then, where the
-/// case asks for it, compares the exchange with the others that were not chosen. What goes wrong
-/// there must not cost the solve, so the record is handed to `before_audit` first. Collective.
+/// case asks for it, compares the exchange with the others that were not chosen, and deterministic
+/// sums with ordinary ones. What goes wrong there must not cost the solve, so the record is handed
+/// to `before_comparisons` before. Collective.
 SolveRecord solve(const Communicator& comm, const Case& input, const SolveStrategies& strategies,
-                  Progress& progress, const std::function<void(const SolveRecord&)>& before_audit);
+                  Progress& progress,
+                  const std::function<void(const SolveRecord&)>& before_comparisons);
 
 }  // namespace nekbone_k

@@ -3,6 +3,8 @@
 #include <array>
 #include <numbers>
 
+#include "operators/node_ids.hpp"
+
 namespace nekbone_k {
 namespace {
 
@@ -37,23 +39,6 @@ constexpr std::array manufactured_waves{WaveNumbers{1.0, {1, 1, 1}, 0},
                                         WaveNumbers{-0.25, {1, 3, 2}, 0}};
 
 using PointRange = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
-
-/// Global ids of element nodes, in kernels; see BoxMesh::global_id.
-struct NodeIds {
-  explicit NodeIds(const AssembledSpace& space)
-      : elements(space.elements()), order(space.mesh().order()) {
-    for (int d = 0; d < 3; ++d) length[d] = space.mesh().global_lattice_length(d);
-  }
-  KOKKOS_FUNCTION GlobalId operator()(LocalIndex e, int i, int j, int k) const {
-    const auto at = [&](int d, int node) {
-      return (std::int64_t{1} * elements(e, d) * order + node) % length[d];
-    };
-    return (at(2, k) * length[1] + at(1, j)) * length[0] + at(0, i);
-  }
-  Kokkos::View<const int* [3], Kokkos::LayoutRight, DeviceMemory> elements;
-  int order;
-  std::int64_t length[3];
-};
 
 /// Mass-weighted sums over all local points of the mesh.
 struct ErrorSums {

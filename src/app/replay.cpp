@@ -44,7 +44,7 @@ std::string disagreement(const Communicator& comm, const DecisionKey& key) {
 }
 
 struct Looked {
-  std::string strategy;  ///< empty: none was found
+  std::string strategy;  ///< or partition; empty: none was found
   double cost_seconds = 0;
   std::string note;
 };
@@ -58,15 +58,28 @@ Looked look_up(const Communicator& comm, const DecisionCache& cache, const Decis
     if (found.decision) {
       looked = {found.decision->strategy, found.decision->cost_seconds,
                 fmt::format("{}, chosen {}", cache.path(), found.decision->found)};
-      if (find_strategy(looked.strategy) == nullptr)
-        looked = {"", 0,
-                  fmt::format("{} names {}, which is no strategy", cache.path(), looked.strategy)};
     }
   }
   looked.strategy = comm.broadcast(looked.strategy);
   looked.cost_seconds = comm.broadcast(looked.cost_seconds);
   looked.note = comm.broadcast(looked.note);
   return looked;
+}
+
+/// Keeps a choice; returns what came of it, in words.
+std::string store(const Communicator& comm, const DecisionCache& cache, const DecisionKey& key,
+                  const Decision& decision) {
+  std::string failure;
+  if (comm.is_root()) failure = cache.store(key, decision);
+  failure = comm.broadcast(failure);
+  return failure.empty() ? fmt::format("kept in {}", cache.path()) : failure;
+}
+
+/// What the choice of a partition holds for.
+DecisionKey make_grid_key(const Case& input, const MachineRecord& machine, int order) {
+  DecisionKey key = make_decision_key(input, machine, order);
+  key.fields["partition"] = "is chosen";
+  return key;
 }
 
 const CandidateResult* chosen(const TuningResult& tuning) {
@@ -103,10 +116,12 @@ DecisionKey make_decision_key(const Case& input, const MachineRecord& machine, i
   return {{
       {"elements", joined(input.mesh.elements)},
       {"periodic", joined(input.mesh.periodic)},
+      {"partition", input.mesh.partition.name()},
       {"order", std::to_string(order)},
       {"components", "1"},
       {"precision", "double"},
       {"geometry", name(input.mesh.geometry)},
+      {"sums", input.summation == Summation::deterministic ? "deterministic" : "ordinary"},
       {"strategies", joined(input.strategies)},
       {"ranks", std::to_string(machine.ranks)},
       {"ranks per node", joined(machine.ranks_per_node)},
@@ -129,8 +144,9 @@ void tune_or_replay(const Case& input, const MachineRecord& machine, GatherScatt
                     std::span<const Strategy> strategies, const OverlapWork& work,
                     const TuningGuard& guard, OrderRecord& record) {
   const Communicator& comm = gs.communicator();
+  const MachinePaths* const paths = machine.paths ? &*machine.paths : nullptr;
   if (input.tuning_mode == TuningMode::measure) {
-    record.tuning = tune(gs, strategies, work, input.tuning, guard);
+    record.tuning = tune(gs, strategies, work, input.tuning, guard, paths);
     return;
   }
   const DecisionCache cache(input.tuning_cache);
@@ -140,10 +156,13 @@ void tune_or_replay(const Case& input, const MachineRecord& machine, GatherScatt
   if (agreed) {
     const Looked looked = look_up(comm, cache, key);
     why_not = looked.note;
-    if (!looked.strategy.empty()) {
+    if (!looked.strategy.empty() && find_strategy(looked.strategy) == nullptr) {
+      why_not = fmt::format("{} names {}, which is no strategy", cache.path(), looked.strategy);
+    } else if (!looked.strategy.empty()) {
       TunerOptions quick = input.tuning;
       quick.budget_seconds = std::min(quick.budget_seconds, 0.1);
-      record.tuning = tune(gs, std::vector{*find_strategy(looked.strategy)}, work, quick, guard);
+      record.tuning =
+          tune(gs, std::vector{*find_strategy(looked.strategy)}, work, quick, guard, paths);
       why_not = objection(record.tuning, looked);
       record.replayed = why_not.empty();
       if (record.replayed) {
@@ -152,7 +171,7 @@ void tune_or_replay(const Case& input, const MachineRecord& machine, GatherScatt
       }
     }
   }
-  record.tuning = tune(gs, strategies, work, input.tuning, guard);
+  record.tuning = tune(gs, strategies, work, input.tuning, guard, paths);
   record.cache_note = "measured anew, as " + why_not;
   const CandidateResult* const choice = chosen(record.tuning);
   if (!agreed || choice == nullptr) return;
@@ -162,11 +181,30 @@ void tune_or_replay(const Case& input, const MachineRecord& machine, GatherScatt
       record.cache_note += fmt::format("; not kept, as {} was left out", strategy.name);
       return;
     }
-  std::string failure;
-  if (comm.is_root())
-    failure = cache.store(key, {choice->strategy.name, cost_of(*choice), machine.started});
-  failure = comm.broadcast(failure);
-  record.cache_note += failure.empty() ? fmt::format("; kept in {}", cache.path()) : "; " + failure;
+  record.cache_note +=
+      "; " + store(comm, cache, key, {choice->strategy.name, cost_of(*choice), machine.started});
+}
+
+KeptGrid find_kept_grid(const Communicator& comm, const Case& input, const MachineRecord& machine,
+                        int order) {
+  const DecisionKey key = make_grid_key(input, machine, order);
+  const std::string why_not = disagreement(comm, key);
+  if (!why_not.empty()) return {"", why_not, false};
+  const Looked looked = look_up(comm, DecisionCache(input.tuning_cache), key);
+  return {looked.strategy, looked.note, true};
+}
+
+std::string keep_grid(const Communicator& comm, const Case& input, const MachineRecord& machine,
+                      const GridRecord& grid, const KeptGrid& found) {
+  const std::string reason =
+      found.name.empty() ? found.note
+                         : fmt::format("{} names {}, which is no choice", found.note, found.name);
+  const std::string measured = "measured anew, as " + reason;
+  if (!found.agreed) return measured;
+  const double cost = grid.candidates[grid.selected].timing->cost.median;
+  return measured + "; " +
+         store(comm, DecisionCache(input.tuning_cache), make_grid_key(input, machine, grid.order),
+               {grid.partition().name(), cost, machine.started});
 }
 
 }  // namespace nekbone_k

@@ -21,4 +21,21 @@ void tune_or_replay(const Case& input, const MachineRecord& machine, GatherScatt
                     std::span<const Strategy> strategies, const OverlapWork& work,
                     const TuningGuard& guard, OrderRecord& record);
 
+/// A partition that was chosen by an earlier run.
+struct KeptGrid {
+  std::string name;     ///< empty: there is none
+  std::string note;     ///< in words, where it is from, or why there is none
+  bool agreed = false;  ///< the ranks may share a choice
+};
+
+/// What an earlier run chose for the same case, whatever its partition, on the same machine.
+/// Collective; otherwise as tune_or_replay().
+KeptGrid find_kept_grid(const Communicator& comm, const Case& input, const MachineRecord& machine,
+                        int order);
+
+/// Keeps the choice of `grid` in place of what was `found`; returns what came of it, in words.
+/// Collective.
+std::string keep_grid(const Communicator& comm, const Case& input, const MachineRecord& machine,
+                      const GridRecord& grid, const KeptGrid& found);
+
 }  // namespace nekbone_k

@@ -15,6 +15,8 @@ inline constexpr int report_version = 1;
 /// The parts of the terminal report, each ending in a newline, at most 100 columns wide. They are
 /// printed as soon as they are known.
 std::string header_text(const RunRecord& record);
+std::string paths_text(const MachinePaths& paths);
+std::string grid_text(const GridRecord& grid, int ranks);
 std::string order_text(const OrderRecord& order);
 std::string all_reduce_text(const AllReduceTuning& tuning);
 std::string solve_text(const SolveRecord& solve, const MachineRecord& machine);
@@ -22,6 +24,9 @@ std::string solve_text(const SolveRecord& solve, const MachineRecord& machine);
 /// strategies.
 std::string means_text(const std::vector<OrderRecord>& orders);
 std::string closing_text(const RunRecord& record);
+
+/// What grid_text() would say in a dry run, which measures nothing; `budget` in seconds.
+std::string would_divide_text(const GridRecord& grid, double budget, int ranks);
 
 /// The part of the header on the build, the libraries and where the ranks are. `in_json`: a JSON
 /// report has what is left out here.
@@ -34,6 +39,8 @@ std::string per_rank(const std::string& label, const std::vector<std::string>& v
 
 /// The whole report with all samples.
 nlohmann::ordered_json to_json(const RunRecord& record);
+/// Its part on the machine's paths.
+nlohmann::ordered_json paths_json(const MachinePaths& paths);
 
 /// A JSON report that appears complete or not at all. Only rank 0 makes one.
 ///

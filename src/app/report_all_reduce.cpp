@@ -10,12 +10,12 @@ std::string all_reduce_text(const AllReduceTuning& tuning) {
   std::string text = fmt::format("\n{}", heading("Sums over the ranks"));
   std::vector<CandidateRow> rows;
   for (const AllReduceResult& c : tuning.candidates) rows.push_back(candidate_row(c, c.timing));
-  Table table = candidate_table("all-reduce");
-  add_section(table, rows,
-              tuning.rounds == 0
-                  ? "two doubles, from a kernel to every host: not timed"
-                  : fmt::format("two doubles, from a kernel to every host; {} round{}, {} in each",
-                                tuning.rounds, tuning.rounds == 1 ? "" : "s", tuning.repeats));
+  CandidateTable table("all-reduce", false);
+  table.add_section(
+      rows, tuning.rounds == 0
+                ? "two doubles, from a kernel to every host: not timed"
+                : fmt::format("two doubles, from a kernel to every host; {} round{}, {} in each",
+                              tuning.rounds, tuning.rounds == 1 ? "" : "s", tuning.repeats));
   text += table.text();
   text += wrap("  Selected: ", tuning.selected < 0
                                    ? "none; every way was WRONG or is not to be had here"

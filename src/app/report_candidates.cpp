@@ -9,6 +9,8 @@
 namespace nekbone_k {
 namespace {
 
+constexpr int model_column = 5;
+
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// What to choose a section's unit by: its shortest time, or a hundredth of its longest where that
@@ -29,47 +31,49 @@ std::string ratio_text(double ratio) {
   return ratio < 1000 ? fmt::format("{:.2f}x", ratio) : fmt::format("{:.1e}x", ratio);
 }
 
-void add_row(Table& table, const CandidateRow& row, const DurationFormat& duration) {
+std::vector<Table::Column> candidate_columns(const std::string& what, bool has_predictions) {
+  std::vector<Table::Column> columns{{what, false}, {"memory", false, 12}, {"verified", false},
+                                     {"median"},    {"95 % interval"},     {"model"},
+                                     {"vs best"},   {"tie", false},        {"selected", false}};
+  if (!has_predictions) columns.erase(columns.begin() + model_column);
+  return columns;
+}
+
+}  // namespace
+
+CandidateTable::CandidateTable(const std::string& what, bool has_predictions)
+    : m_has_predictions(has_predictions), m_table(candidate_columns(what, has_predictions)) {}
+
+void CandidateTable::add_row(const CandidateRow& row, const DurationFormat& duration) {
   std::vector<std::string> cells{row.name, row.memory,
                                  row.verified    ? "yes"
                                  : row.available ? "WRONG"
                                                  : "not here"};
   if (row.stage != nullptr) {
-    const Summary& cost = row.stage->cost;
-    cells.push_back(duration.text(cost.median));
-    cells.push_back(duration.text(cost.low) + ".." + duration.text(cost.high));
-    cells.push_back(ratio_text(row.stage->relative_to_best));
-    cells.push_back(row.stage->tie ? "tie" : row.stage->stopped ? "out" : "");
+    const StageResult& stage = *row.stage;
+    cells.push_back(duration.text(stage.cost.median));
+    cells.push_back(duration.text(stage.cost.low) + ".." + duration.text(stage.cost.high));
+    cells.push_back(stage.predicted ? duration.text(*stage.predicted) : "-");
+    cells.push_back(ratio_text(stage.relative_to_best));
+    cells.push_back(stage.tie ? "tie" : stage.stopped ? "out" : "");
   } else {
-    cells.insert(cells.end(), {"-", "-", "-", ""});
+    cells.insert(cells.end(), {"-", "-", "-", "-", ""});
   }
   cells.push_back(row.selected ? "SELECTED" : "");
-  table.add(std::move(cells));
+  if (!m_has_predictions) cells.erase(cells.begin() + model_column);
+  m_table.add(std::move(cells));
   if (!row.verified)
-    table.add_text(row.available ? "    excluded: " : "    not here: ",
-                   row.failure.empty() ? "no reason given" : row.failure);
+    m_table.add_text(row.available ? "    excluded: " : "    not here: ",
+                     row.failure.empty() ? "no reason given" : row.failure);
 }
 
-}  // namespace
-
-Table candidate_table(const std::string& what) {
-  return Table({{what, false},
-                {"memory", false, 12},
-                {"verified", false},
-                {"median"},
-                {"95 % interval"},
-                {"vs best"},
-                {"tie", false},
-                {"selected", false}});
-}
-
-void add_section(Table& table, const std::vector<CandidateRow>& rows, const std::string& title) {
+void CandidateTable::add_section(const std::vector<CandidateRow>& rows, const std::string& title) {
   if (rows.empty()) return;
   const DurationFormat duration(unit_scale(rows));
   const bool timed =
       std::any_of(rows.begin(), rows.end(), [](const CandidateRow& r) { return r.stage; });
-  table.add_text("  ", timed ? fmt::format("[{}] {}", duration.unit(), title) : title);
-  for (const CandidateRow& row : rows) add_row(table, row, duration);
+  m_table.add_text("  ", timed ? fmt::format("[{}] {}", duration.unit(), title) : title);
+  for (const CandidateRow& row : rows) add_row(row, duration);
 }
 
 }  // namespace nekbone_k

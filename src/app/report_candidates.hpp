@@ -26,10 +26,22 @@ CandidateRow candidate_row(const Result& c, const std::optional<StageResult>& st
           c.failure,       stage ? &*stage : nullptr};
 }
 
-/// An empty table whose first column is called `what`.
-Table candidate_table(const std::string& what);
+/// A table whose first column is called `what`.
+class CandidateTable {
+ public:
+  /// `has_predictions`: with a column for what the model expects.
+  CandidateTable(const std::string& what, bool has_predictions);
 
-/// Adds the candidates of one stage under a line that says what their times are.
-void add_section(Table& table, const std::vector<CandidateRow>& rows, const std::string& title);
+  /// Adds the candidates of one stage under a line that says what their times are.
+  void add_section(const std::vector<CandidateRow>& rows, const std::string& title);
+
+  std::string text() const { return m_table.text(); }
+
+ private:
+  void add_row(const CandidateRow& row, const DurationFormat& duration);
+
+  bool m_has_predictions;
+  Table m_table;
+};
 
 }  // namespace nekbone_k

@@ -1,4 +1,6 @@
 // The JSON report, described in docs/report.schema.json: change both, and report_version with them.
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "app/report.hpp"
@@ -51,11 +53,14 @@ Json input_json(const Case& c) {
        {{"elements", c.mesh.elements},
         {"extent", c.mesh.extent},
         {"periodic", c.mesh.periodic},
+        {"partition", c.partition_mode == PartitionMode::grid ? Json(c.mesh.partition.blocks)
+                                                              : Json(name(c.partition_mode))},
         {"deformation", name(c.mesh.deformation)},
         {"epsilon", c.mesh.epsilon}}},
       {"orders", c.orders},
       {"operator", {{"lambda", c.lambda}, {"geometry", name(c.mesh.geometry)}}},
       {"problem", name(c.problem)},
+      {"deterministic", c.summation == Summation::deterministic},
       {"solver",
        {{"order", c.solver_order},
         {"preconditioner", name(c.preconditioner)},
@@ -72,6 +77,7 @@ Json input_json(const Case& c) {
           {"journal", c.tuning_journal},
           {"patience_seconds", c.tuning_patience},
           {"budget_seconds", c.tuning.budget_seconds},
+          {"grid_budget_seconds", c.grid_budget_seconds},
           {"minimum_rounds", c.tuning.minimum_rounds},
           {"early_stop", c.tuning.early_stop}}}}},
       {"verification", {{"error_bound", c.error_bound}}},
@@ -100,6 +106,7 @@ Json machine_json(const MachineRecord& m) {
       {"binding", m.binding},
       {"warnings", m.warnings},
       {"copy_bandwidth_bytes_per_s", bandwidth},
+      {"paths", m.paths ? paths_json(*m.paths) : Json(nullptr)},
   };
 }
 
@@ -107,6 +114,7 @@ Json stage_json(const std::optional<StageResult>& stage) {
   if (!stage) return nullptr;
   return {
       {"cost", summary(stage->cost)},
+      {"predicted_s", optional_number(stage->predicted)},
       {"relative_to_best", number(stage->relative_to_best)},
       {"tie", stage->tie},
       {"stopped", stage->stopped},
@@ -125,6 +133,38 @@ Json candidate_json(const CandidateResult& c) {
       {"selected", c.selected},
       {"alone", stage_json(c.alone)},
       {"with_work", stage_json(c.with_work)},
+  };
+}
+
+Json grid_json(const GridRecord& g) {
+  Json candidates = Json::array();
+  for (std::size_t c = 0; c < g.candidates.size(); ++c) {
+    const auto& [model, balanced, tried, timing] = g.candidates[c];
+    candidates.push_back({
+        {"partition", model.partition.name()},
+        {"blocks", model.partition.is_grid() ? Json(model.partition.blocks) : Json(nullptr)},
+        {"slabs", model.partition.is_slabs()},
+        {"modelled_rank", c + 1},
+        {"most_elements", model.elements},
+        {"messages", model.messages},
+        {"sent_bytes", count(model.sent_bytes)},
+        {"balanced", balanced},
+        {"selected", static_cast<int>(c) == g.selected},
+        {"timing", stage_json(timing)},
+    });
+  }
+  return {
+      {"order", g.order},
+      {"selected", g.partition().name()},
+      {"why", g.why},
+      {"replayed", g.replayed},
+      {"strategy", g.strategy.empty() ? Json(nullptr) : Json(g.strategy)},
+      {"rounds", g.rounds},
+      {"repeats", g.repeats},
+      {"plan_s", number(g.plan_seconds)},
+      {"verify_s", number(g.verify_seconds)},
+      {"tune_s", number(g.tune_seconds)},
+      {"candidates", candidates},
   };
 }
 
@@ -195,6 +235,10 @@ Json order_json(const OrderRecord& o) {
         {"neighbours", spread(o.neighbours)},
         {"message_bytes", spread(o.message_bytes)},
         {"sent_bytes", spread(o.sent_bytes)}}},
+      {"messages",
+       {{"contiguous", o.layouts.contiguous},
+        {"strided", o.layouts.strided},
+        {"indexed", o.layouts.indexed}}},
       {"setup_s", number(o.setup_seconds)},
       {"replayed", o.replayed},
       {"cache_note", o.cache_note.empty() ? Json(nullptr) : Json(o.cache_note)},
@@ -213,6 +257,15 @@ Json audit_json(const std::optional<Audit>& audit) {
       {"iterations", audit->iterations},   {"audit_s", number(audit->seconds)},
       {"strategies", strategies},
   };
+}
+
+Json summation_cost_json(const std::optional<SummationCost>& cost) {
+  if (!cost) return nullptr;
+  return {{"ratio", number(cost->ratio())},
+          {"deterministic_s", number(cost->deterministic_seconds)},
+          {"ordinary_s", number(cost->ordinary_seconds)},
+          {"rounds", cost->rounds},
+          {"iterations", cost->iterations}};
 }
 
 Json solve_json(const SolveRecord& s, double copy_bandwidth) {
@@ -244,6 +297,8 @@ Json solve_json(const SolveRecord& s, double copy_bandwidth) {
       {"bandwidth_share", ratio(s.bandwidth, copy_bandwidth)},
       {"peak_memory_bytes", number(s.peak_memory)},
       {"history", numbers(s.history)},
+      {"checksum", s.checksum ? Json(fmt::format("{:016x}", *s.checksum)) : Json(nullptr)},
+      {"determinism", summation_cost_json(s.summation_cost)},
       {"audit", audit_json(s.audit)},
   };
 }
@@ -263,6 +318,7 @@ Json to_json(const RunRecord& record) {
       {"input_file", record.input.input},
       {"input", input_json(record.input)},
       {"machine", machine_json(record.machine)},
+      {"process_grid", grid_json(record.grid)},
       {"orders", orders},
       {"all_reduce", all_reduce_json(record.all_reduce)},
       {"solve", solve},

@@ -30,6 +30,11 @@ std::string mesh_table(const OrderRecord& order) {
   return table.text();
 }
 
+std::string layouts_text(const MessageLayouts& layouts) {
+  return fmt::format("in the field {} of {} messages are contiguous, {} evenly strided, {} indexed",
+                     layouts.contiguous, layouts.total(), layouts.strided, layouts.indexed);
+}
+
 /// The candidates made for a stage, and whoever else took part in it.
 std::vector<CandidateRow> rows_of(const TuningResult& tuning, bool overlapped) {
   std::vector<CandidateRow> rows;
@@ -58,11 +63,37 @@ std::string with_work_title(const TuningResult& tuning) {
       plural(tuning.rounds_with_work));
 }
 
+bool has_predictions(const TuningResult& tuning) {
+  return std::any_of(tuning.candidates.begin(), tuning.candidates.end(), [](const auto& c) {
+    return (c.alone && c.alone->predicted) || (c.with_work && c.with_work->predicted);
+  });
+}
+
 std::string strategy_table(const TuningResult& tuning) {
-  Table table = candidate_table("strategy");
-  add_section(table, rows_of(tuning, false), alone_title(tuning));
-  add_section(table, rows_of(tuning, true), with_work_title(tuning));
+  CandidateTable table("strategy", has_predictions(tuning));
+  table.add_section(rows_of(tuning, false), alone_title(tuning));
+  table.add_section(rows_of(tuning, true), with_work_title(tuning));
   return table.text();
+}
+
+/// The candidates that took several times what was predicted, or a fraction of it. Under work it
+/// counts, too: what an exchange adds to it may be next to nothing, and noise.
+std::string off_model_text(const TuningResult& tuning) {
+  const double work = tuning.work_alone.empty() ? 0 : median(tuning.work_alone);
+  std::string text;
+  const auto add = [&](const CandidateResult& c, const std::optional<StageResult>& stage,
+                       double added, const char* where) {
+    if (!stage || !stage->predicted) return;
+    const auto off = off_its_model(stage->cost.median + added, *stage->predicted + added);
+    if (off)
+      text += fmt::format("{}{} {}x its model{}", text.empty() ? "" : ", ", c.strategy.name,
+                          significant(*off, 2), where);
+  };
+  for (const CandidateResult& c : tuning.candidates) {
+    add(c, c.alone, 0, "");
+    add(c, c.with_work, work, " with the work");
+  }
+  return text.empty() ? text : wrap("  Off the model: ", text);
 }
 
 std::string winner_text(const TuningResult& tuning) {
@@ -98,7 +129,10 @@ std::string order_text(const OrderRecord& order) {
   if (order.shared_dofs.max == 0)
     text += wrap(
         "  ", "no shared DOFs: nothing to exchange or to time, so the simplest strategy is taken");
+  else
+    text += wrap("  ", layouts_text(order.layouts));
   if (!order.tuning.candidates.empty()) text += "\n" + strategy_table(order.tuning);
+  text += off_model_text(order.tuning);
   text += winner_text(order.tuning);
   if (!order.cache_note.empty()) text += wrap("    cache: ", order.cache_note);
   text += wrap("  ",

@@ -89,6 +89,8 @@ std::string header_text(const RunRecord& record) {
                 fmt::format("{}, lambda {:g}, geometry {}",
                             input.solves() ? name(input.problem) : "none, exchanges are measured",
                             input.lambda, name(input.mesh.geometry)));
+  if (input.summation == Summation::deterministic)
+    text += field("sums", "deterministic: by element of the whole mesh, dot products exact");
   text += field("mesh", mesh_text(input.mesh));
   text += machine_text(machine, true);
   if (machine.copy_bandwidth > 0)
@@ -139,6 +141,17 @@ std::string solve_text(const SolveRecord& solve, const MachineRecord& machine) {
   text += field("speed", fmt::format("{} by Nekbone's count, {}", giga_text(solve.flops, "FLOP/s"),
                                      giga_text(solve.dofs_per_second, "DOF/s")));
   text += field("traffic", traffic_text(solve, machine.copy_bandwidth));
+  if (solve.checksum)
+    text += field("checksum", fmt::format("{:016x}, of the solution's bits: the same for every "
+                                          "strategy and number of ranks",
+                                          *solve.checksum));
+  if (const auto& cost = solve.summation_cost)
+    text += field(
+        "determinism",
+        fmt::format("{} an iteration, and {} with ordinary sums: {:.2f} times; medians of "
+                    "{} rounds of {} iterations",
+                    seconds_text(cost->deterministic_seconds), seconds_text(cost->ordinary_seconds),
+                    cost->ratio(), cost->rounds, cost->iterations));
   if (solve.audit) text += field("regret", audit_text(*solve.audit));
   text += field(solve.passed ? "PASS" : "FAIL", solve.verdict);
   return text;

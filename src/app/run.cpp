@@ -10,11 +10,13 @@
 #include "app/machine_record.hpp"
 #include "app/memory.hpp"
 #include "app/order_run.hpp"
+#include "app/process_grid.hpp"
 #include "app/progress.hpp"
 #include "app/report.hpp"
 #include "app/tuning_watch.hpp"
 #include "core/errors.hpp"
 #include "core/machine.hpp"
+#include "gs/measure_paths.hpp"
 #include "gs/strategy_table.hpp"
 #include "operators/axhelm.hpp"
 #include "operators/geometric_factors.hpp"
@@ -155,7 +157,7 @@ std::string would_tune_text(const Communicator& comm, const Case& input, int ord
                             const MemoryBudget& budget) {
   const BoxMesh mesh(input.mesh, order, comm.size(), comm.rank());
   const Spread elements = comm.spread(static_cast<double>(mesh.box().volume()));
-  const TuningMemory memory = tuning_memory(mesh);
+  const TuningMemory memory = tuning_memory(mesh, input.summation);
   const double plain = comm.max(memory.without_operator * budget.sharers);
   const double full = comm.max(memory.with_operator * budget.sharers);
   const bool fits = full <= budget.available;
@@ -187,26 +189,34 @@ bool run(const Communicator& comm, const Case& input) {
   Progress progress(comm.is_root());
   pretended_ranks_per_node();  // throws, before anything is begun, if it cannot be used
   const NodeLayout layout = find_node_layout(comm);
+  RunRecord record;
+  record.input = input;
   Case tuned = input;
   tuned.orders = orders_to_tune(input);
-  const MemoryBudget budget = estimate_memory(comm, tuned, layout);
+  record.grid = list_grids(comm, input);
+  const MemoryBudget budget =
+      estimate_memory(comm, tuned, layout, selectable_partitions(record.grid));
   require_memory(tuned, budget, comm.size());
   const auto file = open_report(comm, input);
   progress.stage("checking the mesh");
   require_no_inverted_elements(comm, tuned);
 
-  RunRecord record;
-  record.input = input;
   record.machine = make_machine_record(comm);
   progress.stage("measuring the copy bandwidth");
   record.machine.copy_bandwidth = measure_copy_bandwidth(comm, layout);
   reset_peak_memory();  // what measuring took is not what the case takes
   print(comm, progress, header_text(record));
-  TuningWatch watch(comm, input, record.machine);
+  TuningWatch watch(comm, input.tuning_journal, input.tuning_patience, record.machine);
   const TuningGuard guard = watch.guard();
+  progress.stage("measuring the machine's paths");
+  record.machine.paths = measure_paths(comm, chosen_strategies(input), guard);
+  print(comm, progress, paths_text(*record.machine.paths));
+  tune_grid(comm, input, record.machine, budget, guard, progress, record.grid);
+  record.input.mesh.partition = record.grid.partition();
+  print(comm, progress, grid_text(record.grid, comm.size()));
   for (const int order : tuned.orders) {
     record.orders.push_back(
-        tune_order(comm, input, record.machine, order, budget, guard, progress));
+        tune_order(comm, record.input, record.machine, order, budget, guard, progress));
     print(comm, progress, order_text(record.orders.back()));
   }
   // In case that what comes after the solution does not end well.
@@ -224,21 +234,25 @@ bool run(const Communicator& comm, const Case& input) {
 void dry_run(const Communicator& comm, const Case& input) {
   pretended_ranks_per_node();  // throws, before anything is begun, if it cannot be used
   const NodeLayout layout = find_node_layout(comm);
+  RunRecord record;
+  record.input = input;
   Case tuned = input;
   tuned.orders = orders_to_tune(input);
-  const MemoryBudget budget = estimate_memory(comm, tuned, layout);
+  record.grid = list_grids(comm, input);
+  record.input.mesh.partition = record.grid.partition();
+  const MemoryBudget budget =
+      estimate_memory(comm, tuned, layout, selectable_partitions(record.grid));
 
   static_cast<void>(open_report(comm, input));
   // On a machine that is too small for the case, looking at all elements could take hours.
   if (budget.needed() <= budget.available) require_no_inverted_elements(comm, tuned);
 
   Progress progress(comm.is_root());
-  RunRecord record;
-  record.input = input;
   record.machine = make_machine_record(comm);
   print(comm, progress, header_text(record));
+  print(comm, progress, would_divide_text(record.grid, input.grid_budget_seconds, comm.size()));
   for (const int order : tuned.orders)
-    print(comm, progress, would_tune_text(comm, input, order, budget));
+    print(comm, progress, would_tune_text(comm, record.input, order, budget));
   if (input.solves())
     print(comm, progress,
           fmt::format("\nWould solve {} at order {} by CG, {} iterations{}\n"

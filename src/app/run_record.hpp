@@ -2,6 +2,7 @@
 /// Everything a run finds out, before it is written anywhere.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,7 +11,10 @@
 #include "core/communicator.hpp"
 #include "gs/all_reduce_tuner.hpp"
 #include "gs/audit.hpp"
+#include "gs/machine_paths.hpp"
+#include "gs/message_layout.hpp"
 #include "gs/tuner.hpp"
+#include "mesh/partition_model.hpp"
 
 namespace nekbone_k {
 
@@ -28,7 +32,32 @@ struct MachineRecord {
   std::vector<std::string> binding;   ///< of each rank: cores it may run on, e.g. "0-1"
   std::vector<std::string> warnings;  ///< "what is the matter; what to do"
   double copy_bandwidth = 0;  ///< B/s a rank-set: all ranks copying at once, read plus written
-  std::string started;        ///< UTC, ISO 8601
+  std::optional<MachinePaths> paths;  ///< what the paths of exchanges cost, once measured
+  std::string started;                ///< UTC, ISO 8601
+};
+
+/// One way to divide the elements among the ranks.
+struct GridCandidate {
+  PartitionModel model;
+  /// No rank has more elements than in the best balanced way. Others are no choice, however fast
+  /// their exchange is: Ax costs more.
+  bool balanced = true;
+  bool tried = false;                   ///< is to be measured
+  std::optional<StageResult> timing{};  ///< of one exchange, where it was
+};
+
+/// How the elements are divided among the ranks, and why.
+struct GridRecord {
+  int order = 0;                          ///< at which exchanges were modelled and measured
+  std::vector<GridCandidate> candidates;  ///< the best by the model first; one where it is pinned
+  int selected = 0;                       ///< index in candidates
+  std::string why;                        ///< how it was selected, in words
+  bool replayed = false;                  ///< it is the choice of an earlier run
+  std::string strategy;                   ///< by which the exchanges were measured, if they were
+  int rounds = 0, repeats = 1;            ///< exchanges timed together for one sample
+  double plan_seconds = 0, verify_seconds = 0, tune_seconds = 0;
+
+  const Partition& partition() const { return candidates[selected].model.partition; }
 };
 
 /// One order: its mesh, its halo and its tuning.
@@ -40,12 +69,22 @@ struct OrderRecord {
   Spread shared_dofs, neighbours;                                     ///< a rank
   Spread message_bytes;      ///< of one message of doubles, over all messages
   Spread sent_bytes;         ///< of all messages of doubles that a rank sends
+  MessageLayouts layouts;    ///< of the messages of all ranks
   double setup_seconds = 0;  ///< numbering, halo plan and, where used, geometric factors
   TuningResult tuning;
   /// With tuning mode cached: whether the choice of an earlier run was taken, and in words which or
   /// why not.
   bool replayed = false;
   std::string cache_note;
+};
+
+/// What deterministic sums cost: an iteration of CG with them and with ordinary ones, medians of
+/// interleaved rounds, s.
+struct SummationCost {
+  double deterministic_seconds = 0, ordinary_seconds = 0;
+  int rounds = 0, iterations = 0;  ///< iterations of a round
+
+  double ratio() const { return deterministic_seconds / ordinary_seconds; }
 };
 
 /// The CG run.
@@ -70,6 +109,9 @@ struct SolveRecord {
   double bandwidth = 0;        ///< B/s by those bytes
   double peak_memory = 0;      ///< B, largest resident set summed over the ranks
   std::optional<Audit> audit;  ///< where there was something to compare with
+  /// With deterministic sums: of the solution (see checksum()), and what they cost.
+  std::optional<std::uint64_t> checksum;
+  std::optional<SummationCost> summation_cost;
   bool passed = false;
   std::string verdict;  ///< why it passed or failed, in a sentence
 };
@@ -77,6 +119,7 @@ struct SolveRecord {
 struct RunRecord {
   Case input;
   MachineRecord machine;
+  GridRecord grid;
   std::vector<OrderRecord> orders;
   std::optional<AllReduceTuning> all_reduce;  ///< where something is solved
   std::optional<SolveRecord> solve;

@@ -7,8 +7,10 @@
 
 #include "app/order_run.hpp"
 #include "app/problem.hpp"
+#include "app/summation_cost.hpp"
 #include "core/errors.hpp"
 #include "core/machine.hpp"
+#include "operators/checksum.hpp"
 #include "operators/elliptic_operator.hpp"
 #include "operators/null_space.hpp"
 #include "solver/conjugate_gradients.hpp"
@@ -96,10 +98,50 @@ void judge(const Case& input, const ResidualCheck& check, SolveRecord& record) {
   }
 }
 
+FusedVectorOps fused_ops(const Communicator& comm, const AssembledSpace& space,
+                         const DeviceVector<double>& inverse_diagonal,
+                         const AllReduceStrategy& all_reduce) {
+  std::optional<double> reproducible_terms;
+  if (space.is_deterministic()) reproducible_terms = static_cast<double>(space.mesh().total_dofs());
+  return FusedVectorOps(comm, space.range(), inverse_diagonal, all_reduce, reproducible_terms);
+}
+
+/// Iterations of `a`, which is deterministic, beside those of the same operator with ordinary sums,
+/// on the same vectors: they number the same DOFs alike. Nothing where the strategies cannot be had
+/// twice.
+std::optional<SummationCost> cost_of_determinism(
+    const Communicator& comm, const EllipticOperator& a, const GeometricFactors& geometry,
+    const Problem& problem, const DeviceVector<double>& inverse_diagonal, const CgVectors& v,
+    const SolveStrategies& strategies, double budget_seconds) {
+  const auto seconds_of = [&](const EllipticOperator& op, int iterations) {
+    AssembledSpace& space = op.space();
+    problem.right_hand_side(space, geometry, v.r);
+    std::function<void(const DeviceVector<double>&)> project;
+    if (op.is_singular())
+      project = [&](const DeviceVector<double>& r) { remove_constants(comm, space, r); };
+    return conjugate_gradients(comm, op,
+                               fused_ops(comm, space, inverse_diagonal, strategies.all_reduce), v,
+                               {iterations, 0}, project)
+        .seconds;
+  };
+  try {
+    AssembledSpace ordinary(comm, a.space().mesh());
+    ordinary.gs().select(strategies.exchange);
+    const EllipticOperator ordinary_a(ordinary, geometry, a.lambda(), strategies.all_reduce);
+    seconds_of(ordinary_a, 1);  // touches memory and code for the first time
+    return compare_summations(
+        comm, [&](int iterations) { return seconds_of(a, iterations); },
+        [&](int iterations) { return seconds_of(ordinary_a, iterations); }, budget_seconds);
+  } catch (const UnavailableError&) {
+    return {};
+  }
+}
+
 }  // namespace
 
 SolveRecord solve(const Communicator& comm, const Case& input, const SolveStrategies& strategies,
-                  Progress& progress, const std::function<void(const SolveRecord&)>& before_audit) {
+                  Progress& progress,
+                  const std::function<void(const SolveRecord&)>& before_comparisons) {
   const auto& [strategy, others, all_reduce] = strategies;
   SolveRecord record;
   record.order = input.solver_order;
@@ -110,7 +152,7 @@ SolveRecord solve(const Communicator& comm, const Case& input, const SolveStrate
   comm.barrier();
   const double begin = wall_seconds();
   const BoxMesh mesh(input.mesh, input.solver_order, comm.size(), comm.rank());
-  AssembledSpace space(comm, mesh);
+  AssembledSpace space(comm, mesh, input.summation);
   space.gs().select(strategy);
   const GeometricFactors geometry(space);
   const EllipticOperator a(space, geometry, input.lambda, all_reduce);
@@ -120,7 +162,6 @@ SolveRecord solve(const Communicator& comm, const Case& input, const SolveStrate
   DeviceVector<double> inverse_diagonal;
   if (input.preconditioner == Preconditioner::jacobi) inverse_diagonal = a.inverse_diagonal();
   problem.right_hand_side(space, geometry, v.r);
-  const VectorRange range{space.size(), space.n_not_owned()};
   std::function<void(const DeviceVector<double>&)> project;
   if (a.is_singular())
     project = [&](const DeviceVector<double>& r) { remove_constants(comm, space, r); };
@@ -138,8 +179,8 @@ SolveRecord solve(const Communicator& comm, const Case& input, const SolveStrate
   };
   const auto with_vector_ops = [&](const auto& action) {
     return input.vector_ops == VectorOps::fused
-               ? action(FusedVectorOps(comm, range, inverse_diagonal, all_reduce))
-               : action(KokkosKernelsVectorOps(comm, range, inverse_diagonal));
+               ? action(fused_ops(comm, space, inverse_diagonal, all_reduce))
+               : action(KokkosKernelsVectorOps(comm, space.range(), inverse_diagonal));
   };
   const CgResult cg = with_vector_ops(iterate);
 
@@ -156,6 +197,7 @@ SolveRecord solve(const Communicator& comm, const Case& input, const SolveStrate
   const ResidualCheck check = check_residual(comm, a, geometry, problem, v);
   record.true_residual = check.true_residual;
   if (a.is_singular()) remove_constants(comm, space, v.x);
+  if (space.is_deterministic()) record.checksum = checksum(comm, space, v.x);
   if (problem.has_exact_solution()) {
     const SolutionError error = problem.error(comm, space, geometry, v.x, a.is_singular());
     record.error = error.max;
@@ -176,8 +218,14 @@ SolveRecord solve(const Communicator& comm, const Case& input, const SolveStrate
   record.bandwidth = bytes * iterations_per_second;
   record.peak_memory = comm.sum(peak_memory());
   judge(input, check, record);
+  if (space.is_deterministic() && record.passed && cg.iterations > 0) {
+    before_comparisons(record);
+    progress.stage(fmt::format("order {}: comparing with ordinary sums", record.order));
+    record.summation_cost = cost_of_determinism(comm, a, geometry, problem, inverse_diagonal, v,
+                                                strategies, input.tuning.budget_seconds / 2);
+  }
   if (input.audit && record.passed && !others.empty() && cg.iterations > 0) {
-    before_audit(record);
+    before_comparisons(record);
     progress.stage(fmt::format("order {}: comparing the choice with others", record.order));
     // With the same vectors: the solution is no longer wanted.
     try {

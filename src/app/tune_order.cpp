@@ -8,6 +8,7 @@
 #include "app/memory.hpp"
 #include "app/order_run.hpp"
 #include "app/replay.hpp"
+#include "gs/message_layout.hpp"
 #include "operators/elliptic_operator.hpp"
 
 namespace nekbone_k {
@@ -49,6 +50,7 @@ Spread message_sizes(const Communicator& comm, const HaloPlan& plan) {
 void record_mesh(const Communicator& comm, const AssembledSpace& space, OrderRecord& record) {
   const ElementLayout& layout = space.layout();
   const HaloPlan& plan = space.gs().plan();
+  const HaloPlan& messages = space.gs().message_plan()->host;
   record.total_dofs = space.mesh().total_dofs();
   record.total_local_points = comm.sum(std::int64_t{layout.n_elements} * layout.points());
   record.elements = comm.spread(layout.n_elements);
@@ -57,17 +59,19 @@ void record_mesh(const Communicator& comm, const AssembledSpace& space, OrderRec
   record.interior_elements = comm.spread(layout.n_elements - space.n_boundary_elements());
   record.shared_dofs = comm.spread(plan.n_shared());
   record.neighbours = comm.spread(static_cast<double>(plan.neighbours.size()));
-  record.sent_bytes = comm.spread(static_cast<double>(plan.n_slots()) * sizeof(double));
-  record.message_bytes = message_sizes(comm, plan);
+  record.sent_bytes = comm.spread(static_cast<double>(messages.n_slots()) * sizeof(double));
+  record.message_bytes = message_sizes(comm, messages);
+  const MessageLayouts here = message_layouts(messages);
+  record.layouts = {comm.sum(here.contiguous), comm.sum(here.strided), comm.sum(here.indexed)};
 }
+
+}  // namespace
 
 std::vector<Strategy> chosen_strategies(const Case& input) {
   std::vector<Strategy> chosen;
   for (const std::string& name : input.strategies) chosen.push_back(*find_strategy(name));
   return chosen;
 }
-
-}  // namespace
 
 OrderRecord tune_order(const Communicator& comm, const Case& input, const MachineRecord& machine,
                        int order, const MemoryBudget& budget, const TuningGuard& guard,
@@ -80,9 +84,9 @@ OrderRecord tune_order(const Communicator& comm, const Case& input, const Machin
   comm.barrier();
   const double begin = wall_seconds();
   const BoxMesh mesh(input.mesh, order, comm.size(), comm.rank());
-  AssembledSpace space(comm, mesh);
-  const bool fits =
-      comm.max(tuning_memory(mesh).with_operator * budget.sharers) <= budget.available;
+  AssembledSpace space(comm, mesh, input.summation);
+  const bool fits = comm.max(tuning_memory(mesh, input.summation).with_operator * budget.sharers) <=
+                    budget.available;
   std::optional<Operand> operand;
   if (fits) operand.emplace(space, input.lambda);
   Kokkos::fence("nekbone_k: order set up");

@@ -12,16 +12,21 @@
 namespace nekbone_k {
 
 /// Watches over the strategies of a run while they are tried: waits for messages end after
-/// gather_scatter.tuning.patience_seconds, which excludes the strategy; where a rank does not come
+/// some patience, which excludes the strategy; where a rank does not come
 /// back from one in four times that, or crashes, that is written into the journal, and the job ends
 /// with exit code 4 or by the signal.
 class TuningWatch {
  public:
-  /// Collective.
-  TuningWatch(const Communicator& comm, const Case& input, const MachineRecord& machine);
+  /// Waits for a message end after `patience` seconds. Collective.
+  TuningWatch(const Communicator& comm, const std::string& journal, double patience,
+              const MachineRecord& machine);
 
   /// For tune().
   TuningGuard guard();
+  /// For a job that is made to be lost (doctor): what is tried is in the journal from the beginning
+  /// to its end, so that the next run leaves it out in whatever way it ends the job. Paths may take
+  /// their time.
+  TuningGuard probing_guard();
 
  private:
   const Communicator& m_comm;

@@ -22,4 +22,26 @@ KOKKOS_FORCEINLINE_FUNCTION void write_lanes(double* to, const Lanes& value) {
   value.copy_to(to, Kokkos::Experimental::simd_flag_default);
 }
 
+/// x y + z, rounded once: not left to the compiler, which may fuse one use of an expression and not
+/// another.
+KOKKOS_FORCEINLINE_FUNCTION double fused_multiply_add(double x, double y, double z) {
+  return Kokkos::fma(x, y, z);
+}
+KOKKOS_FORCEINLINE_FUNCTION Lanes fused_multiply_add(const Lanes& x, const Lanes& y,
+                                                     const Lanes& z) {
+  if constexpr (Lanes::size() == 1) {  // Kokkos' own rounds twice
+    return Lanes(Kokkos::fma(x[0], y[0], z[0]));
+  } else {
+    return Kokkos::fma(x, y, z);
+  }
+}
+
+/// The larger of two, lane by lane. (Of Kokkos::max() GCC 12 warns with AVX-512.)
+KOKKOS_FORCEINLINE_FUNCTION double larger(double a, double b) { return a < b ? b : a; }
+KOKKOS_FORCEINLINE_FUNCTION Lanes larger(const Lanes& a, const Lanes& b) {
+  Lanes value = a;
+  Kokkos::Experimental::where(a < b, value) = b;
+  return value;
+}
+
 }  // namespace nekbone_k

@@ -70,6 +70,12 @@ void StreamEvent::wait(const ExecutionSpace& later) const {
         "waiting for an event");
 }
 
+void StreamEvent::wait() const {
+  if (!m_event) return;
+  check(NEKBONE_K_GPU(EventSynchronize)(static_cast<Event>(m_event.get())),
+        "the host waiting for an event");
+}
+
 void order(const ExecutionSpace& earlier, const ExecutionSpace& later) {
   if (stream_of(earlier) == stream_of(later)) return;
   // One will do: who waits, waits for what was recorded when it was told to. It lives until the
@@ -84,6 +90,7 @@ void order(const ExecutionSpace& earlier, const ExecutionSpace& later) {
 ExecutionSpace side_stream() { return {}; }
 void StreamEvent::record(const ExecutionSpace&) {}
 void StreamEvent::wait(const ExecutionSpace&) const {}
+void StreamEvent::wait() const { ExecutionSpace().fence("nekbone_k: an event waited for"); }
 void order(const ExecutionSpace&, const ExecutionSpace&) {}
 
 #endif

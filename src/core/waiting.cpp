@@ -5,10 +5,18 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <vector>
 
 #include "core/errors.hpp"
 
 namespace nekbone_k {
+namespace {
+
+[[noreturn]] void give_up_waiting(double patience) {
+  throw InternalError(fmt::format("messages did not come within {:g} s", patience));
+}
+
+}  // namespace
 
 bool are_done(std::span<MPI_Request> requests) {
   int done = 0;
@@ -19,8 +27,22 @@ bool are_done(std::span<MPI_Request> requests) {
 }
 
 void wait_all(std::span<MPI_Request> requests, double patience) {
-  if (!wait_until([&] { return are_done(requests); }, patience))
-    throw InternalError(fmt::format("messages did not come within {:g} s", patience));
+  if (!wait_until([&] { return are_done(requests); }, patience)) give_up_waiting(patience);
+}
+
+void wait_each(std::span<MPI_Request> requests, double patience,
+               const std::function<void(int)>& action) {
+  std::vector<int> found(requests.size());
+  const auto none_is_left = [&] {
+    int count = 0;
+    check_mpi(MPI_Testsome(static_cast<int>(requests.size()), requests.data(), &count, found.data(),
+                           MPI_STATUSES_IGNORE),
+              "MPI_Testsome");
+    if (count == MPI_UNDEFINED) return true;
+    for (int f = 0; f < count; ++f) action(found[f]);
+    return false;
+  };
+  if (!wait_until(none_is_left, patience)) give_up_waiting(patience);
 }
 
 Watchdog::Watchdog(std::function<void(const std::string&)> alarm)

@@ -50,6 +50,10 @@ bool are_done(std::span<MPI_Request> requests);
 /// they use must not be freed.
 void wait_all(std::span<MPI_Request> requests, double patience);
 
+/// wait_all() that calls action(i) as soon as requests[i] is found done, in any order.
+void wait_each(std::span<MPI_Request> requests, double patience,
+               const std::function<void(int)>& action);
+
 /// Ends a process that does not come back from somewhere: a thread that waits beside it.
 class Watchdog {
  public:

@@ -6,6 +6,7 @@
 #include <array>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -16,15 +17,21 @@
 
 namespace nekbone_k {
 
-/// Q and Qᵀ of one rank, by row: each row is formed by a list of points, in ascending order. A
+/// Q and Qᵀ of one rank, by row: each row is formed by a list of points, in a fixed order. A
 /// point belongs to one row or to none, and a row has a point at least.
 class Assembly {
  public:
   static constexpr LocalIndex no_row = -1;
 
-  /// `point_rows[p]` is the row of local point p, or no_row. A counting sort: linear in time.
-  template <class PointRows>
-  Assembly(LocalIndex n_rows, const PointRows& point_rows)
+  /// The order of a row's points: by their numbers.
+  struct ByNumber {
+    LocalIndex operator()(LocalIndex point) const { return point; }
+  };
+
+  /// `point_rows[p]` is the row of local point p, or no_row. The points of a row are combined in
+  /// the order of key(p). A counting sort: linear in time.
+  template <class PointRows, class Key = ByNumber>
+  Assembly(LocalIndex n_rows, const PointRows& point_rows, const Key& key = {})
       : m_n_rows(n_rows), m_n_points(static_cast<LocalIndex>(point_rows.size())) {
     std::vector<LocalIndex> offsets(n_rows + 1, 0);
     for (LocalIndex p = 0; p < m_n_points; ++p)
@@ -40,6 +47,9 @@ class Assembly {
     for (LocalIndex r = 0; r < n_rows; ++r) {
       const LocalIndex first = r == 0 ? 0 : offsets[r - 1];
       require(first < offsets[r], "a row without points");
+      if constexpr (!std::is_same_v<Key, ByNumber>)
+        std::sort(points.begin() + first, points.begin() + offsets[r],
+                  [&](LocalIndex a, LocalIndex b) { return key(a) < key(b); });
       lists.add(points.data() + first, offsets[r] - first);
     }
     m_row_points = lists.to_device("nekbone_k: row points");
@@ -205,7 +215,7 @@ class Assembly {
     }
   }
 
-  /// The points of one row combined in ascending order; `one` is the first.
+  /// The points of one row combined in their order; `one` is the first.
   template <Reduction op, class T, class Distances>
   static T combine_row(const T* one, const Distances& distances) {
     T value = *one;

@@ -84,10 +84,13 @@ Numbering number_points(const Communicator& comm, std::span<const GlobalId> ids)
 
 }  // namespace
 
-GatherScatter::GatherScatter(const Communicator& comm, HaloPlan plan, Assembly assembly)
-    : m_comm(comm),
-      m_plan(std::make_shared<DeviceHaloPlan>(std::move(plan))),
-      m_assembly(std::move(assembly)) {}
+GatherScatter::GatherScatter(const Communicator& comm, HaloPlan plan, Assembly assembly,
+                             std::optional<ContributionPlan> contributions)
+    : m_comm(comm), m_assembly(std::move(assembly)) {
+  if (contributions) m_contributions.emplace(std::move(plan), *contributions);
+  m_messages = std::make_shared<DeviceHaloPlan>(contributions ? std::move(contributions->messages)
+                                                              : std::move(plan));
+}
 
 GatherScatter::GatherScatter(const Communicator& comm, std::span<const GlobalId> point_ids)
     : GatherScatter([&] {

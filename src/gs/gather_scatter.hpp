@@ -4,12 +4,14 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <utility>
 
 #include "core/communicator.hpp"
 #include "gs/assembly.hpp"
+#include "gs/contribution_exchange.hpp"
 #include "gs/halo_exchange.hpp"
 #include "gs/halo_plan.hpp"
 #include "gs/strategy_table.hpp"
@@ -24,6 +26,9 @@ namespace nekbone_k {
 /// Assembled DOFs that matter here are called rows: those that several local points or several
 /// ranks share. Row numbers begin with the shared DOFs in the order of the HaloPlan, so that those
 /// owned by a lower rank come first, then those shared and owned, then the rest.
+///
+/// Ranks exchange sums of their points or, deterministic, the points' values themselves: see
+/// ContributionPlan.
 class GatherScatter {
  public:
   /// From plain ids: `point_ids[p]` is the global id of local point p; a negative one joins
@@ -31,12 +36,17 @@ class GatherScatter {
   /// more points than can be numbered. Begins with the first strategy of the table.
   GatherScatter(const Communicator& comm, std::span<const GlobalId> point_ids);
 
-  /// From a numbering made by the caller, whose shared DOF s is row s of `assembly`. Not
-  /// collective.
-  GatherScatter(const Communicator& comm, HaloPlan plan, Assembly assembly);
+  /// From a numbering made by the caller, whose shared DOF s is row s of `assembly`. With
+  /// `contributions`, made for `plan`, deterministic. Not collective.
+  GatherScatter(const Communicator& comm, HaloPlan plan, Assembly assembly,
+                std::optional<ContributionPlan> contributions = {});
 
-  const HaloPlan& plan() const { return m_plan->host; }
-  std::shared_ptr<const DeviceHaloPlan> device_plan() const { return m_plan; }
+  /// The shared DOFs and who has them.
+  const HaloPlan& plan() const {
+    return m_contributions ? m_contributions->dofs : m_messages->host;
+  }
+  /// What strategies exchange: that plan or, deterministic, the one of contributions.
+  std::shared_ptr<const DeviceHaloPlan> message_plan() const { return m_messages; }
   const Communicator& communicator() const { return m_comm; }
   const Assembly& assembly() const { return m_assembly; }
   LocalIndex n_rows() const { return m_assembly.n_rows(); }
@@ -51,15 +61,30 @@ class GatherScatter {
   void gs_op(const DeviceField<T>& points, Reduction op) {
     const DeviceField<T>& rows = resources<T>(static_cast<int>(points.extent(1))).rows;
     const LocalIndex n_shared = plan().n_shared();
-    m_assembly.gather(points, rows, op, 0, n_shared);
+    gather_shared(points, rows, op);
     start(rows);
     m_assembly.gather_scatter(points, op, n_shared, n_rows());
     finish(rows, op);
     m_assembly.scatter(rows, points, 0, n_shared);
   }
 
+  /// Forms what this rank has of the shared DOFs from its points, shape (n_points, components): in
+  /// the first n_shared entries of an assembled field, for start() to read or, deterministic, apart
+  /// from it. In the order of the kernels of `stream`. Collective the first time after select().
+  template <class T>
+  void gather_shared(const DeviceField<T>& points, const DeviceField<T>& field, Reduction op,
+                     const ExecutionSpace& stream = {}) {
+    if (m_contributions) {
+      take_contributions(m_contributions->place_points, points,
+                         resources<T>(static_cast<int>(points.extent(1))).places, stream);
+    } else {
+      m_assembly.gather(points, field, op, 0, plan().n_shared(), stream);
+    }
+  }
+
   /// Begins to combine the ranks' shares of an assembled field, whose first n_shared entries are
-  /// the shared DOFs; between start and finish the other entries may be worked on. Collective.
+  /// the shared DOFs, as gather_shared() left them; between start and finish the other entries may
+  /// be worked on. Collective.
   template <class T>
   void start(const DeviceField<T>& field, EventLog* log = nullptr) {
     pack(field, log);
@@ -69,7 +94,8 @@ class GatherScatter {
   /// host, work launched in between fills the time that post() waits.
   template <class T>
   void pack(const DeviceField<T>& field, EventLog* log = nullptr) {
-    resources<T>(static_cast<int>(field.extent(1))).exchange.pack(field);
+    Resources<T>& used = resources<T>(static_cast<int>(field.extent(1)));
+    used.exchange.pack(m_contributions ? used.places : field);
     record(log, "exchange packed");
   }
   template <class T>
@@ -85,16 +111,25 @@ class GatherScatter {
 
   template <class T>
   void finish(const DeviceField<T>& field, Reduction op, EventLog* log = nullptr) {
-    resources<T>(static_cast<int>(field.extent(1))).exchange.finish(field, op, log);
+    Resources<T>& used = resources<T>(static_cast<int>(field.extent(1)));
+    if (!m_contributions) return used.exchange.finish(field, op, log);
+    used.exchange.wait();
+    record(log, "exchange waited for");
+    with_reduction(op, [&](auto reduction) {
+      used.exchange.unpack_by(
+          CombineContributions<T, decltype(reduction)::value>{
+              field, used.places, m_contributions->source_offsets, m_contributions->sources},
+          plan().n_shared());
+    });
   }
 
  private:
-  /// What fields of one type and number of components need: the exchange, and shared rows for
-  /// gs_op().
+  /// What fields of one type and number of components need: the exchange, shared rows for gs_op()
+  /// and, deterministic, contributions.
   template <class T>
   struct Resources {
     HaloExchange<T> exchange;
-    DeviceField<T> rows;
+    DeviceField<T> rows, places;
   };
   template <class T>
   using ByComponents = std::map<int, std::unique_ptr<Resources<T>>>;
@@ -102,16 +137,22 @@ class GatherScatter {
   template <class T>
   Resources<T>& resources(int components) {
     auto& slot = std::get<ByComponents<T>>(m_resources)[components];
-    if (!slot)
+    if (!slot) {
+      const auto field = [&](const std::string& label, LocalIndex entries) {
+        return DeviceField<T>(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), entries,
+                              components);
+      };
       slot = std::make_unique<Resources<T>>(
-          HaloExchange<T>(m_comm, m_plan, m_strategy, components),
-          DeviceField<T>(Kokkos::view_alloc("nekbone_k: rows", Kokkos::WithoutInitializing),
-                         plan().n_shared(), components));
+          HaloExchange<T>(m_comm, m_messages, m_strategy, components),
+          field("nekbone_k: rows", plan().n_shared()),
+          field("nekbone_k: contributions", m_contributions ? m_messages->host.n_shared() : 0));
+    }
     return *slot;
   }
 
   const Communicator& m_comm;
-  std::shared_ptr<const DeviceHaloPlan> m_plan;
+  std::optional<DeviceContributions> m_contributions;
+  std::shared_ptr<const DeviceHaloPlan> m_messages;
   Assembly m_assembly;
   Strategy m_strategy = all_strategies().front();
   // Made when first used, by number of components.

@@ -32,16 +32,15 @@ DeviceField<T> as_field(const DeviceVector<T>& vector) {
   return DeviceField<T>(vector.data(), vector.extent(0), 1);
 }
 
-/// Combines the shares of DOFs, each in ascending rank, once the messages are there.
-template <class T, Reduction op>
+/// Combines what belongs to each shared DOF by combine(dof, messages), once the messages are there.
+template <class T, class Combine>
 struct Unpack {
   static constexpr int team_size = is_host_device ? 1 : 256;
   static constexpr LocalIndex chunk = is_host_device ? 1024 : team_size;  ///< DOFs of a team
   using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<team_size, 0>>;
   using Team = typename Policy::member_type;
 
-  DeviceField<T> field;
-  DeviceVector<LocalIndex> offsets, slots;
+  Combine combine;
   Arrival arrival;
   LocalIndex n_shared;
 
@@ -53,12 +52,18 @@ struct Unpack {
     }
     const LocalIndex first = team.league_rank() * chunk;
     const LocalIndex end = first + chunk < n_shared ? first + chunk : n_shared;
-    for (LocalIndex s = first + team.team_rank(); s < end; s += team_size) combine_shares(s);
+    const auto* const messages = static_cast<const T*>(arrival.messages);
+    for (LocalIndex s = first + team.team_rank(); s < end; s += team_size) combine(s, messages);
   }
+};
 
- private:
-  KOKKOS_FORCEINLINE_FUNCTION void combine_shares(LocalIndex s) const {
-    const auto* const received = static_cast<const T*>(arrival.messages);
+/// The shares of a DOF in ascending rank.
+template <class T, Reduction op>
+struct CombineShares {
+  DeviceField<T> field;
+  DeviceVector<LocalIndex> offsets, slots;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex s, const T* received) const {
     const int components = static_cast<int>(field.extent(1));
     for (int c = 0; c < components; ++c) {
       const T own = field(s, c);
@@ -134,16 +139,22 @@ class HaloExchange {
   void post() { m_exchange->start(); }
   void wait() { m_arrival = m_exchange->arrive(m_receive.data()); }
   void unpack(const DeviceField<T>& field, Reduction op) {
-    const LocalIndex n_shared = m_plan->host.n_shared();
-    if (n_shared == 0) return;
     with_reduction(op, [&](auto reduction) {
-      using Kernel = Unpack<T, decltype(reduction)::value>;
-      Kokkos::parallel_for(
-          "nekbone_k: unpack",
-          typename Kernel::Policy(m_stream, (n_shared + Kernel::chunk - 1) / Kernel::chunk,
-                                  Kernel::team_size),
-          Kernel{field, m_plan->share_offsets, m_plan->share_slots, m_arrival, n_shared});
+      unpack_by(CombineShares<T, decltype(reduction)::value>{field, m_plan->share_offsets,
+                                                             m_plan->share_slots},
+                m_plan->host.n_shared());
     });
+  }
+  /// unpack() of `n_shared` DOFs that the messages say something of, by combine(dof, messages).
+  template <class Combine>
+  void unpack_by(const Combine& combine, LocalIndex n_shared) {
+    if (n_shared == 0) return;
+    using Kernel = Unpack<T, Combine>;
+    Kokkos::parallel_for(
+        "nekbone_k: unpack",
+        typename Kernel::Policy(m_stream, (n_shared + Kernel::chunk - 1) / Kernel::chunk,
+                                Kernel::team_size),
+        Kernel{combine, m_arrival, n_shared});
     order(m_stream, ExecutionSpace());
   }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <random>
 #include <span>
 #include <vector>
@@ -21,6 +22,7 @@ struct StageResult {
   double relative_to_best = 1;
   bool tie = false;      ///< another cannot be told from it, and one of the two is the best
   bool stopped = false;  ///< left out of later rounds, as it could not win any more
+  std::optional<double> predicted = {};  ///< s, what the cost should be, where there is a model
 };
 
 /// Runs candidates in interleaved rounds: in each every candidate once, in an order drawn anew, so

@@ -7,13 +7,16 @@
 #include "gs/message_memory.hpp"
 #include "gs/strategies/all_to_all.hpp"
 #include "gs/strategies/crystal_router.hpp"
+#include "gs/strategies/datatypes.hpp"
 #include "gs/strategies/host_staged.hpp"
 #include "gs/strategies/nccl.hpp"
 #include "gs/strategies/neighbour_collective.hpp"
+#include "gs/strategies/node_aware.hpp"
 #include "gs/strategies/one_sided.hpp"
 #include "gs/strategies/pairwise.hpp"
 #include "gs/strategies/peer_memory.hpp"
 #include "gs/strategies/persistent.hpp"
+#include "gs/strategies/pipelined.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -22,29 +25,69 @@ std::vector<Strategy> make_table() {
   const std::string device = std::string(DeviceMemory::name()) + ", direct";
   const std::string host = "Host, staged";
   const std::string shared = std::string(DeviceMemory::name()) + ", shared";
-  std::vector<Strategy> table{
-      {"device-pairwise", device, "MPI_Isend/Irecv on device buffers", make_pairwise},
-      {"host-pairwise", host, "MPI_Isend/Irecv on host copies", host_staged<make_pairwise>},
-      {"device-persistent", device, "MPI_Startall on device buffers", make_persistent},
-      {"host-persistent", host, "MPI_Startall on host copies", host_staged<make_persistent>},
-      {"device-neighbour", device, "MPI_Ineighbor_alltoallv on device buffers",
-       make_neighbour_collective},
-      {"host-neighbour", host, "MPI_Ineighbor_alltoallv on host copies",
-       host_staged<make_neighbour_collective>},
-      {"device-alltoall", device, "MPI_Ialltoallv on device buffers", make_all_to_all},
-      {"host-alltoall", host, "MPI_Ialltoallv on host copies", host_staged<make_all_to_all>},
-      {"device-put", device, "MPI_Put into device buffers", make_one_sided},
-      {"host-put", host, "MPI_Put into host copies", host_staged<make_one_sided>},
-      {"device-crystal", device, "crystal router on device buffers", make_crystal_router},
-      {"host-crystal", host, "crystal router on host copies",
-       host_staged<make_host_crystal_router>},
-      {"nccl", device, "ncclSend/ncclRecv on device buffers", make_nccl},
-      {"peer-memory", shared, "kernels write into the neighbours' memory", make_peer_memory},
+  const CostModel by_device{.carrier = direct_messages};
+  const CostModel by_host{.carrier = Carrier::host_messages, .staged = true};
+  // Before a put the target says that it may come, and after it the origin that it has.
+  CostModel put_by_device = by_device, put_by_host = by_host;
+  put_by_device.empty_exchanges = put_by_host.empty_exchanges = 2;
+  CostModel routed_by_device = by_device, routed_by_host = by_host;
+  routed_by_device.routed = routed_by_host.routed = true;
+  CostModel gathered_by_device = by_device, gathered_by_host = by_host;
+  gathered_by_device.is_known = gathered_by_host.is_known = false;
+  const CostModel by_nccl{.carrier = Carrier::nccl, .host_waits = false};
+  const CostModel by_kernels{
+      .carrier = Carrier::peer_memory, .host_waits = false, .packs_itself = true};
+
+  struct Line {
+    Strategy strategy;
+    CostModel cost;
   };
+  const std::vector<Line> lines{
+      {{"device-pairwise", device, "MPI_Isend/Irecv on device buffers", make_pairwise}, by_device},
+      {{"host-pairwise", host, "MPI_Isend/Irecv on host copies", host_staged<make_pairwise>},
+       by_host},
+      {{"device-persistent", device, "MPI_Startall on device buffers", make_persistent}, by_device},
+      {{"host-persistent", host, "MPI_Startall on host copies", host_staged<make_persistent>},
+       by_host},
+      {{"device-datatypes", device, "MPI_Isend of datatypes on the field", make_datatypes},
+       by_device},
+      {{"device-pipelined", device, "each message sent once it is packed", make_pipelined},
+       by_device},
+      {{"host-pipelined", host, "each message staged once it is packed", make_host_pipelined},
+       by_host},
+      {{"device-neighbour", device, "MPI_Ineighbor_alltoallv on device buffers",
+        make_neighbour_collective},
+       by_device},
+      {{"host-neighbour", host, "MPI_Ineighbor_alltoallv on host copies",
+        host_staged<make_neighbour_collective>},
+       by_host},
+      {{"device-alltoall", device, "MPI_Ialltoallv on device buffers", make_all_to_all}, by_device},
+      {{"host-alltoall", host, "MPI_Ialltoallv on host copies", host_staged<make_all_to_all>},
+       by_host},
+      {{"device-put", device, "MPI_Put into device buffers", make_one_sided}, put_by_device},
+      {{"host-put", host, "MPI_Put into host copies", host_staged<make_one_sided>}, put_by_host},
+      {{"device-node-aware", device, "one message a node pair, on device buffers", make_node_aware},
+       gathered_by_device},
+      {{"host-node-aware", host, "one message a node pair, on host copies",
+        host_staged<make_host_node_aware>},
+       gathered_by_host},
+      {{"device-crystal", device, "crystal router on device buffers", make_crystal_router},
+       routed_by_device},
+      {{"host-crystal", host, "crystal router on host copies",
+        host_staged<make_host_crystal_router>},
+       routed_by_host},
+      {{"nccl", device, "ncclSend/ncclRecv on device buffers", make_nccl}, by_nccl},
+      {{"peer-memory", shared, "kernels write into the neighbours' memory", make_peer_memory},
+       by_kernels},
+  };
+  std::vector<Strategy> table;
+  for (const Line& line : lines) table.emplace_back(line.strategy).cost = line.cost;
   for (Strategy& strategy : table) {
     if (strategy.memory != device) strategy.buffers = 4;
     // The router's items pass through two more, and some of them are others'.
     if (strategy.name.ends_with("crystal")) strategy.buffers += 4;
+    // What passes between nodes lies in three more, over a node's ranks as much as they send there.
+    if (strategy.name.ends_with("node-aware")) strategy.buffers += 3;
   }
   for (std::size_t i = 0, plain = table.size(); i < plain; ++i) {
     // After the first of a router's steps nothing moves until the next is begun.

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "gs/cost_model.hpp"
 #include "gs/exchange.hpp"
 
 namespace nekbone_k {
@@ -20,12 +21,13 @@ struct Strategy {
   /// How often it holds the messages of a call, sent or received: once each, and again where they
   /// pass through further buffers.
   int buffers = 2;
+  CostModel cost = {};  ///< what it should take
 };
 
 /// All strategies, from the simplest to the least simple: among strategies that tie, the tuner
 /// takes the one that comes first here. Plain before overlapped; direct before staged, as staging
-/// adds two copies and two buffers; point-to-point before collective, that before one-sided and the
-/// router; MPI before anything else.
+/// adds two copies and two buffers; point-to-point before collective, that before one-sided and
+/// what passes through other ranks; MPI before anything else.
 std::span<const Strategy> all_strategies();
 
 /// The strategy of that name, or nullptr.

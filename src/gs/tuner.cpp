@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/errors.hpp"
+#include "core/machine.hpp"
 #include "gs/verify.hpp"
 
 namespace nekbone_k {
@@ -26,9 +27,14 @@ struct Candidate {
 class Tuner {
  public:
   Tuner(GatherScatter& gs, const OverlapWork& work, const TunerOptions& options,
-        const TuningGuard& guard)
-      : m_comm(gs.communicator()), m_gs(gs), m_work(work), m_options(options), m_guard(guard) {
-    const LocalIndex n_shared = gs.plan().n_shared();
+        const TuningGuard& guard, const MachinePaths* paths)
+      : m_comm(gs.communicator()),
+        m_gs(gs),
+        m_work(work),
+        m_options(options),
+        m_guard(guard),
+        m_paths(paths) {
+    const LocalIndex n_shared = gs.message_plan()->host.n_shared();
     m_field = DeviceField<double>("nekbone_k: tuned field", n_shared, 1);
     // Repeated exchanges add it up until it overflows to infinity, which takes no longer to add.
     Kokkos::deep_copy(m_field, 1.0);
@@ -40,7 +46,7 @@ class Tuner {
       CandidateResult& result = m_result.candidates.emplace_back();
       result.strategy = strategy;
       verify_candidate(result, strategy.name, m_guard.why_excluded(strategy.name), m_guard, [&] {
-        return verify_strategy(m_comm, m_gs.device_plan(), strategy, m_guard.patience);
+        return verify_strategy(m_comm, m_gs.message_plan(), strategy, m_guard.patience);
       });
     }
     m_result.verify_seconds = m_comm.max(wall_seconds() - begin);
@@ -61,7 +67,7 @@ class Tuner {
       if (!result.verified) continue;
       try {
         candidates.push_back(std::make_unique<Candidate>(
-            result, HaloExchange<double>(m_comm, m_gs.device_plan(), result.strategy, 1,
+            result, HaloExchange<double>(m_comm, m_gs.message_plan(), result.strategy, 1,
                                          m_guard.patience)));
       } catch (const UnavailableError& error) {  // as all candidates hold their buffers now
         result.available = result.verified = false;
@@ -76,6 +82,7 @@ class Tuner {
       winner = plain.empty() ? nullptr : win_alone(plain);
       if (!overlapped.empty()) winner = win_with_work(overlapped, winner);
       m_result.breakdown = break_down(*winner);
+      if (m_paths != nullptr) predict_costs();
       for (const auto& candidate : candidates) candidate->exchange.check();
     }
     winner->result.selected = true;
@@ -223,6 +230,20 @@ class Tuner {
     return {median(parts[0]), median(parts[1]), median(parts[2])};
   }
 
+  void predict_costs() {
+    const std::vector<int> nodes = nodes_of_ranks(m_comm);
+    for (CandidateResult& c : m_result.candidates) {
+      if (!c.alone && !c.with_work) continue;
+      const auto cost =
+          predict(m_comm, c.strategy.cost, m_gs.message_plan()->host, nodes, *m_paths);
+      if (!cost) continue;
+      if (c.alone) c.alone->predicted = cost->alone();
+      if (c.with_work)
+        c.with_work->predicted =
+            c.strategy.overlapped ? cost->beyond(median(m_result.work_alone)) : cost->alone();
+    }
+  }
+
   Summary time_on_rank() {
     const Assembly& assembly = m_gs.assembly();
     const DeviceField<double> points("nekbone_k: points", assembly.n_points(), 1);
@@ -245,6 +266,7 @@ class Tuner {
   const OverlapWork& m_work;
   TunerOptions m_options;
   const TuningGuard& m_guard;
+  const MachinePaths* m_paths;
   DeviceField<double> m_field;
   TuningResult m_result;
   Rounds m_rounds{m_comm};
@@ -253,8 +275,9 @@ class Tuner {
 }  // namespace
 
 TuningResult tune(GatherScatter& gs, std::span<const Strategy> strategies, const OverlapWork& work,
-                  const TunerOptions& options, const TuningGuard& guard) {
-  TuningResult result = Tuner(gs, work, options, guard).run(strategies);
+                  const TunerOptions& options, const TuningGuard& guard,
+                  const MachinePaths* paths) {
+  TuningResult result = Tuner(gs, work, options, guard, paths).run(strategies);
   if (result.selected >= 0) gs.select(result.candidates[result.selected].strategy);
   return result;
 }

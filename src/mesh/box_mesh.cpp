@@ -5,7 +5,7 @@ namespace nekbone_k {
 BoxMesh::BoxMesh(const MeshSpec& spec, int order, int ranks, int rank)
     : m_spec(spec),
       m_basis(make_gll_basis(order)),
-      m_box(partition_box({{0, 0, 0}, spec.elements}, ranks, rank)) {}
+      m_box(partition_box({{0, 0, 0}, spec.elements}, ranks, rank, spec.partition)) {}
 
 std::array<int, 3> BoxMesh::element(LocalIndex e) const {
   const int nx = m_box.length(0), ny = m_box.length(1);
@@ -47,6 +47,27 @@ bool BoxMesh::is_masked(const LatticePoint& p) const {
     if (position == 0 || position == global_lattice_length(d) - 1) return true;
   }
   return false;
+}
+
+std::vector<LatticePoint> BoxMesh::sharing_candidates() const {
+  std::vector<LatticePoint> candidates;
+  const auto on_face_across = [&](const LatticePoint& p, int d) {
+    return !wraps(d) && (p[d] == 0 || p[d] == lattice_length(d) - 1);
+  };
+  for (int d = 0; d < 3; ++d) {
+    if (wraps(d)) continue;
+    const int a = (d + 1) % 3, b = (d + 2) % 3;
+    for (const std::int64_t side : {std::int64_t{0}, lattice_length(d) - 1}) {
+      LatticePoint p;
+      p[d] = side;
+      for (p[b] = 0; p[b] < lattice_length(b); ++p[b])
+        for (p[a] = 0; p[a] < lattice_length(a); ++p[a]) {
+          const bool listed = (d > 0 && on_face_across(p, 0)) || (d > 1 && on_face_across(p, 1));
+          if (!listed && !is_masked(p)) candidates.push_back(p);
+        }
+    }
+  }
+  return candidates;
 }
 
 std::int64_t BoxMesh::total_dofs() const {

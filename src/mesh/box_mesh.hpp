@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "core/types.hpp"
 #include "mesh/gll.hpp"
@@ -20,6 +21,7 @@ struct MeshSpec {
   Deformation deformation = Deformation::none;
   double epsilon = 0.3;
   Geometry geometry = Geometry::stored;  ///< affine only without a deformation
+  Partition partition;                   ///< how the ranks share the elements
 
   std::int64_t total_elements() const {
     return std::int64_t{1} * elements[0] * elements[1] * elements[2];
@@ -69,6 +71,10 @@ class BoxMesh {
   GlobalId global_id(const LatticePoint& p) const;
   /// Whether a rank-relative lattice point lies on a Dirichlet face, where the solution is zero.
   bool is_masked(const LatticePoint& p) const;
+
+  /// The rank-relative lattice points that other ranks may have too: on a face of the rank's box,
+  /// not on a Dirichlet face, each once.
+  std::vector<LatticePoint> sharing_candidates() const;
 
   /// DOFs of the whole mesh, masked ones left out.
   std::int64_t total_dofs() const;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <optional>
 
 #include "core/errors.hpp"
 
@@ -28,7 +30,7 @@ std::vector<Node> surface_nodes(int nq) {
 /// point up by its position is several times faster than hashing its id.
 class LatticeRows {
  public:
-  static constexpr LocalIndex masked = -1, unnumbered = -2, listed = -3;
+  static constexpr LocalIndex masked = -1, unnumbered = -2;
 
   explicit LatticeRows(const BoxMesh& mesh)
       : m_mesh(mesh),
@@ -59,24 +61,13 @@ class LatticeRows {
     return m_rows[offsets[0][node[0]] + offsets[1][node[1]] + offsets[2][node[2]]];
   }
 
-  /// Points that other ranks may have too: on a face of the box, not Dirichlet; each once.
-  std::vector<LatticePoint> sharing_candidates() {
-    std::vector<LatticePoint> candidates;
-    for_each_face_point([&](const LatticePoint& p) {
-      if (at(p) != unnumbered) return;
-      at(p) = listed;
-      candidates.push_back(p);
-    });
-    for (const LatticePoint& p : candidates) at(p) = unnumbered;
-    return candidates;
-  }
-
  private:
   template <class Action>
   void for_each_face_point(const Action& action) {
     for (int d = 0; d < 3; ++d) {
       if (m_mesh.wraps(d)) continue;
-      const int a = (d + 1) % 3, b = (d + 2) % 3;
+      // In the order of global ids, so that messages run through what is numbered like that.
+      const int a = d == 0 ? 1 : 0, b = d == 2 ? 1 : 2;
       for (const std::int64_t side : {std::int64_t{0}, m_length[d] - 1}) {
         LatticePoint p;
         p[d] = side;
@@ -124,6 +115,50 @@ struct EntriesAsRows {
   }
 };
 
+/// The order in which contributions are added where it must not depend on the ranks: by element of
+/// the whole mesh and, where an element touches a DOF twice, by point.
+struct ByElement {
+  const BoxMesh& mesh;
+  const std::vector<LocalIndex>& order;  ///< of each position, the rank's element
+
+  GlobalId operator()(LocalIndex point) const {
+    constexpr int lanes = ElementLayout::lanes;
+    const int n_surface = ElementLayout::n_surface(mesh.nq());
+    const LocalIndex block = point / (n_surface * lanes), lane = point % lanes;
+    const auto element = mesh.element(order[block * lanes + lane]);
+    const auto& lengths = mesh.spec().elements;
+    const GlobalId number =
+        (GlobalId{element[2]} * lengths[1] + element[1]) * lengths[0] + element[0];
+    return number * n_surface + point / lanes % n_surface;
+  }
+};
+
+/// The points of shared rows, by row and key.
+SharedPoints find_shared_points(LocalIndex n_shared, const EntriesAsRows& point_rows,
+                                const ByElement& key) {
+  struct Point {
+    LocalIndex row;
+    GlobalId key;
+    LocalIndex point;
+    auto operator<=>(const Point&) const = default;
+  };
+  std::vector<Point> found;
+  for (std::size_t p = 0; p < point_rows.size(); ++p) {
+    const LocalIndex row = point_rows[p], point = static_cast<LocalIndex>(p);
+    if (row != Assembly::no_row && row < n_shared) found.push_back({row, key(point), point});
+  }
+  std::sort(found.begin(), found.end());
+  SharedPoints shared;
+  shared.offsets.assign(n_shared + 1, 0);
+  for (const Point& point : found) {
+    ++shared.offsets[point.row + 1];
+    shared.points.push_back(point.point);
+    shared.keys.push_back(point.key);
+  }
+  std::partial_sum(shared.offsets.begin(), shared.offsets.end(), shared.offsets.begin());
+  return shared;
+}
+
 void require_indexable(const Communicator& comm, const BoxMesh& mesh) {
   const auto size = ElementLayout::estimate(mesh.nq(), static_cast<double>(mesh.box().volume()));
   const double largest = comm.max(std::max(mesh.lattice_volume(), size.surface + size.interior));
@@ -136,8 +171,8 @@ void require_indexable(const Communicator& comm, const BoxMesh& mesh) {
 
 }  // namespace
 
-AssembledSpace::AssembledSpace(const Communicator& comm, const BoxMesh& mesh)
-    : m_mesh(mesh), m_layout{mesh.nq(), mesh.n_elements()} {
+AssembledSpace::AssembledSpace(const Communicator& comm, const BoxMesh& mesh, Summation summation)
+    : m_mesh(mesh), m_summation(summation), m_layout{mesh.nq(), mesh.n_elements()} {
   require_indexable(comm, m_mesh);
   number(comm);
   m_surface_values = DeviceVector<double>("nekbone_k: surface values", m_layout.n_surface_values());
@@ -147,7 +182,7 @@ void AssembledSpace::number(const Communicator& comm) {
   LatticeRows rows(m_mesh);
   const auto nodes = surface_nodes(m_layout.nq);
 
-  const std::vector<LatticePoint> candidates = rows.sharing_candidates();
+  const std::vector<LatticePoint> candidates = m_mesh.sharing_candidates();
   std::vector<GlobalId> ids;
   ids.reserve(candidates.size());
   for (const LatticePoint& p : candidates) ids.push_back(m_mesh.global_id(p));
@@ -188,9 +223,16 @@ void AssembledSpace::number(const Communicator& comm) {
     lists.add(entries.data() + ElementLayout::offset(block, 0, m_layout.n_surface()), block_size);
   m_surface_entries = lists.to_device("nekbone_k: surface entries");
   Kokkos::deep_copy(m_elements, elements);
-  m_gs = std::make_unique<GatherScatter>(
-      comm, std::move(plan),
-      Assembly(n_rows, EntriesAsRows{entries.data(), entries.size(), m_zero_slot}));
+  const EntriesAsRows point_rows{entries.data(), entries.size(), m_zero_slot};
+  if (is_deterministic()) {
+    const ByElement key{m_mesh, order};
+    auto contributions =
+        make_contribution_plan(comm, plan, find_shared_points(plan.n_shared(), point_rows, key));
+    m_gs = std::make_unique<GatherScatter>(comm, std::move(plan), Assembly(n_rows, point_rows, key),
+                                           std::move(contributions));
+  } else {
+    m_gs = std::make_unique<GatherScatter>(comm, std::move(plan), Assembly(n_rows, point_rows));
+  }
 }
 
 double AssembledSpace::estimated_bytes(const BoxMesh& mesh) {

@@ -3,9 +3,11 @@
 #pragma once
 
 #include "core/communicator.hpp"
+#include "core/entry_reduction.hpp"
 #include "gs/gather_scatter.hpp"
 #include "mesh/box_mesh.hpp"
 #include "operators/element_layout.hpp"
+#include "operators/summation.hpp"
 
 namespace nekbone_k {
 
@@ -26,15 +28,19 @@ namespace nekbone_k {
 class AssembledSpace {
  public:
   /// Collective. Throws InputError on every rank if some rank's part is too large to index.
-  AssembledSpace(const Communicator& comm, const BoxMesh& mesh);
+  AssembledSpace(const Communicator& comm, const BoxMesh& mesh,
+                 Summation summation = Summation::ordinary);
 
   const BoxMesh& mesh() const { return m_mesh; }
+  bool is_deterministic() const { return m_summation == Summation::deterministic; }
   const ElementLayout& layout() const { return m_layout; }
   GatherScatter& gs() { return *m_gs; }
   const GatherScatter& gs() const { return *m_gs; }
 
   /// Length of an assembled vector, padding included.
   LocalIndex size() const { return m_interior_begin + LocalIndex(m_layout.n_interior_values()); }
+  /// What vector kernels work on and count.
+  VectorRange range() const { return {size(), n_not_owned()}; }
   LocalIndex n_rows() const { return m_zero_slot; }
   LocalIndex n_not_owned() const { return m_gs->plan().n_not_owned; }
   LocalIndex zero_slot() const { return m_zero_slot; }
@@ -69,10 +75,17 @@ class AssembledSpace {
   }
 
   /// Rows [begin, end) of `vector` = sum of surface_values() over this rank's elements.
-  void gather_rows(const DeviceVector<double>& vector, LocalIndex begin, LocalIndex end,
-                   const ExecutionSpace& stream = {}) const {
+  void gather_rows(const DeviceVector<double>& vector, LocalIndex begin, LocalIndex end) const {
     m_gs->assembly().gather(as_field(m_surface_values), as_field(vector), Reduction::add, begin,
-                            end, stream);
+                            end);
+  }
+  /// The rows of `vector` that no other rank shares.
+  void gather_own_rows(const DeviceVector<double>& vector) const {
+    gather_rows(vector, m_gs->plan().n_shared(), n_rows());
+  }
+  /// What the exchange of `vector` is to begin with; see GatherScatter::gather_shared().
+  void gather_shared(const DeviceVector<double>& vector, const ExecutionSpace& stream = {}) const {
+    m_gs->gather_shared(as_field(m_surface_values), as_field(vector), Reduction::add, stream);
   }
 
   /// vector = Qᵀ f, summed over ranks, where f(position, i, j, k) is the value at node (i, j, k) of
@@ -102,7 +115,8 @@ class AssembledSpace {
                    lane) = value;
           }
         });
-    gather_rows(vector, 0, n_rows());
+    gather_shared(vector);
+    gather_own_rows(vector);
     m_gs->start(as_field(vector));
     m_gs->finish(as_field(vector), Reduction::add);
   }
@@ -114,6 +128,7 @@ class AssembledSpace {
   void number(const Communicator& comm);
 
   BoxMesh m_mesh;
+  Summation m_summation;
   ElementLayout m_layout;
   LocalIndex m_zero_slot = 0, m_interior_begin = 0, m_n_boundary = 0;
   IndexLists m_surface_entries;

@@ -3,14 +3,36 @@
 #include <cmath>
 
 namespace nekbone_k {
+namespace {
+
+/// u·v for EntryReduction.
+struct DotTerms {
+  static constexpr int n_products = 1;
+  const double *u, *v;
+
+  template <class Value>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex a, Value (&x)[1], Value (&y)[1]) const {
+    x[0] = read<Value>(u + a);
+    y[0] = read<Value>(v + a);
+  }
+};
+
+}  // namespace
 
 EllipticOperator::EllipticOperator(AssembledSpace& space, const GeometricFactors& geometry,
                                    double lambda, const AllReduceStrategy& all_reduce)
     : m_space(space),
       m_geometry(geometry),
       m_lambda(lambda),
-      m_partial_dots("nekbone_k: partial dots", n_partial_dots(space.layout())),
-      m_u_dot_au(space.gs().communicator(), all_reduce) {}
+      m_partial_dots("nekbone_k: partial dots", n_partial_dots(space.layout())) {
+  const Communicator& comm = space.gs().communicator();
+  if (space.is_deterministic()) {
+    m_reproducible_dot.emplace(comm, space.range(), static_cast<double>(space.mesh().total_dofs()),
+                               all_reduce);
+  } else {
+    m_u_dot_au.emplace(comm, all_reduce);
+  }
+}
 
 void EllipticOperator::elements(const DeviceVector<double>& u, const DeviceVector<double>& au,
                                 LocalIndex first_block, LocalIndex last_block,
@@ -38,7 +60,7 @@ void EllipticOperator::apply_boundary(const DeviceVector<double>& u, const Devic
                                       const ExecutionSpace& stream) const {
   order(ExecutionSpace(), stream);
   elements(u, au, 0, m_space.n_boundary_blocks(), stream);
-  m_space.gather_rows(au, 0, m_space.gs().plan().n_shared(), stream);
+  m_space.gather_shared(au, stream);
   if (stream != ExecutionSpace()) m_boundary_applied.record(stream);
 }
 
@@ -46,8 +68,8 @@ void EllipticOperator::apply_interior(const DeviceVector<double>& u,
                                       const DeviceVector<double>& au) const {
   elements(u, au, m_space.n_boundary_blocks(), m_space.layout().n_blocks());
   m_boundary_applied.wait(ExecutionSpace());
-  m_u_dot_au.start(m_partial_dots);
-  m_space.gather_rows(au, m_space.gs().plan().n_shared(), m_space.n_rows());
+  if (m_u_dot_au) m_u_dot_au->start(m_partial_dots);
+  m_space.gather_own_rows(au);
 }
 
 void EllipticOperator::apply_some_interior(const DeviceVector<double>& u,
@@ -75,6 +97,8 @@ double EllipticOperator::apply(const DeviceVector<double>& u, const DeviceVector
   if (overlapped && !is_host_device) gs.post(field, log);
   if (!overlapped) gs.start(field, log);
   gs.finish(field, Reduction::add, log);
+  if (m_reproducible_dot)
+    return m_reproducible_dot->sum("nekbone_k: u . Au", DotTerms{u.data(), au.data()})[0];
   return u_dot_au();
 }
 
@@ -83,7 +107,8 @@ double EllipticOperator::least_bytes() const {
   const double interior = elements * m_space.layout().n_interior(), rows = m_space.n_rows();
   const int factors =
       GeometricFactors::values_per_element(m_geometry.geometry, m_space.layout().nq);
-  return 8 * elements * factors + 8 * (rows + interior) +
+  const double dot = m_reproducible_dot ? 8 * 4 * double{1} * m_space.size() : 0;
+  return dot + 8 * elements * factors + 8 * (rows + interior) +
          8 * (elements * m_space.layout().n_surface() + interior) +
          m_space.surface_entries().least_bytes() + m_space.gs().assembly().least_bytes();
 }

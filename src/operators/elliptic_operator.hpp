@@ -2,9 +2,12 @@
 /// A = stiffness + λ mass on assembled vectors.
 #pragma once
 
+#include <optional>
+
 #include "core/event_log.hpp"
 #include "core/streams.hpp"
 #include "gs/rank_sum.hpp"
+#include "gs/reproducible_sum.hpp"
 #include "operators/assembled_space.hpp"
 #include "operators/axhelm.hpp"
 #include "operators/geometric_factors.hpp"
@@ -12,7 +15,8 @@
 namespace nekbone_k {
 
 /// A = Qᵀ (stiffness + λ mass) Q, with homogeneous Dirichlet points left out. Symmetric; positive
-/// definite unless λ = 0 on a fully periodic box, where constants are its null space.
+/// definite unless λ = 0 on a fully periodic box, where constants are its null space. On a
+/// deterministic space neither Au nor uᵀ A u depends on the division of the elements among ranks.
 class EllipticOperator {
  public:
   /// Keeps references to both, which outlive it. Products are summed over the ranks by
@@ -37,7 +41,8 @@ class EllipticOperator {
                       const ExecutionSpace& stream = {}) const;
   void apply_interior(const DeviceVector<double>& u, const DeviceVector<double>& au) const;
   /// uᵀ A u, to be asked for once after both. Waits for the elements, not for the rows. Collective.
-  double u_dot_au() const { return m_u_dot_au.wait(); }
+  /// Not on a deterministic space, where only apply() has it.
+  double u_dot_au() const { return m_u_dot_au->wait(); }
 
   /// The element kernel on a portion in (0, 1] of the interior blocks, for timing what an exchange
   /// can hide behind. Not collective.
@@ -62,7 +67,8 @@ class EllipticOperator {
   const GeometricFactors& m_geometry;
   double m_lambda;
   DeviceVector<double> m_partial_dots;
-  RankSum<double> m_u_dot_au;
+  std::optional<RankSum<double>> m_u_dot_au;  // of elements: not the same for other ranks' elements
+  std::optional<ReproducibleSums<1>> m_reproducible_dot;
   mutable StreamEvent m_boundary_applied;
 };
 

@@ -1,16 +1,44 @@
 #include "operators/null_space.hpp"
 
+#include "gs/reproducible_sum.hpp"
+
 namespace nekbone_k {
+namespace {
+
+/// The sum of a vector, as products with one, for EntryReduction.
+struct SumTerms {
+  static constexpr int n_products = 1;
+  const double* vector;
+
+  template <class Value>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex a, Value (&x)[1], Value (&y)[1]) const {
+    x[0] = read<Value>(vector + a);
+    y[0] = Value(1.0);
+  }
+};
+
+double sum_of_owned(const Communicator& comm, const AssembledSpace& space,
+                    const DeviceVector<double>& vector) {
+  const char* const label = "nekbone_k: sum of owned";
+  const SumTerms terms{vector.data()};
+  if (space.is_deterministic())
+    return ReproducibleSums<1>(comm, space.range(), static_cast<double>(space.mesh().total_dofs()),
+                               all_reduce_strategies().front())
+        .sum(label, terms)[0];
+  double sum = 0;
+  Kokkos::parallel_reduce(
+      label, Kokkos::RangePolicy<ExecutionSpace>(space.n_not_owned(), space.size()),
+      KOKKOS_LAMBDA(const LocalIndex a, double& s) { s += vector(a); }, sum);
+  return comm.sum(sum);
+}
+
+}  // namespace
 
 void remove_constants(const Communicator& comm, const AssembledSpace& space,
                       const DeviceVector<double>& vector) {
   using Range = Kokkos::RangePolicy<ExecutionSpace>;
-  double sum = 0;
-  Kokkos::parallel_reduce(
-      "nekbone_k: sum of owned", Range(space.n_not_owned(), space.size()),
-      KOKKOS_LAMBDA(const LocalIndex a, double& s) { s += vector(a); }, sum);
-  const double mean = comm.sum(sum) / static_cast<double>(space.mesh().total_dofs());
-
+  const double mean =
+      sum_of_owned(comm, space, vector) / static_cast<double>(space.mesh().total_dofs());
   Kokkos::parallel_for(
       "nekbone_k: subtract mean of rows", Range(0, space.n_rows()),
       KOKKOS_LAMBDA(const LocalIndex a) { vector(a) -= mean; });

@@ -5,32 +5,13 @@
 #include <KokkosBlas1_mult.hpp>
 #include <KokkosBlas1_nrm2_squared.hpp>
 #include <array>
-#include <type_traits>
 
-#include "core/lanes.hpp"
+#include "core/entry_reduction.hpp"
 
 namespace nekbone_k {
 namespace {
 
 using Range = Kokkos::RangePolicy<ExecutionSpace>;
-
-template <class Value>
-KOKKOS_FORCEINLINE_FUNCTION Value read(const double* from) {
-  if constexpr (std::is_same_v<Value, double>) {
-    return *from;
-  } else {
-    return read_lanes(from);
-  }
-}
-
-template <class Value>
-KOKKOS_FORCEINLINE_FUNCTION void write(double* to, const Value& value) {
-  if constexpr (std::is_same_v<Value, double>) {
-    *to = value;
-  } else {
-    write_lanes(to, value);
-  }
-}
 
 /// z = M r at entry a (and the lanes after it), for the two M there are. Types, so that no kernel
 /// branches on which it is.
@@ -69,74 +50,34 @@ struct Updated {
   double* r;
   template <class Value>
   KOKKOS_FORCEINLINE_FUNCTION Value operator()(LocalIndex a) const {
-    const Value value = read<Value>(r + a) - alpha * read<Value>(ap + a);
+    const Value value = fused_multiply_add(Value(-alpha), read<Value>(ap + a), read<Value>(r + a));
     write(r + a, value);
     return value;
   }
 };
 
-/// The products of a residual that is read, or updated, on the way. A team sums a chunk of entries:
-/// several a thread, so that a GPU has more than one read under way, and whole registers of a CPU.
+/// The products r·r and r·z of a residual that is read, or updated, on the way.
 template <class Residual, class Preconditioner>
-struct ProductsKernel {
-  static constexpr int lanes = static_cast<int>(Lanes::size());
-  static constexpr int team_size = is_host_device ? 1 : 256;
-  static constexpr int steps = is_host_device ? 512 : 8;
-  static constexpr LocalIndex chunk = team_size * steps * lanes;
-  using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<team_size, 0>>;
-  using Team = typename Policy::member_type;
-
-  VectorRange range;
+struct ResidualTerms {
+  static constexpr int n_products = 2;
   Residual residual;
   Preconditioner preconditioner;
-  DeviceVector<ResidualProducts> parts;  // one a team
 
-  KOKKOS_FUNCTION void operator()(const Team& team) const {
-    const LocalIndex first = team.league_rank() * chunk;
-    double r_dot_r = 0, r_dot_z = 0;
-    if (first >= range.first_owned && chunk <= range.size - first) {
-      Lanes rr(0.0), rz(0.0);
-      NEKBONE_K_UNROLL
-      for (int step = 0; step < steps; ++step) {
-        const LocalIndex a = first + (step * team_size + team.team_rank()) * lanes;
-        const Lanes r = residual.template operator()<Lanes>(a);
-        rr += r * r;
-        rz += r * preconditioner(a, r);
-      }
-      for (int lane = 0; lane < lanes; ++lane) {
-        r_dot_r += rr[lane];
-        r_dot_z += rz[lane];
-      }
-    } else {  // where entries begin to be owned, and at the end
-      const LocalIndex size = range.size - first < chunk ? range.size - first : chunk;
-      for (LocalIndex at = team.team_rank(); at < size; at += team_size) {
-        const LocalIndex a = first + at;
-        const double r = residual.template operator()<double>(a);
-        if (a < range.first_owned) continue;
-        r_dot_r += r * r;
-        r_dot_z += r * preconditioner(a, r);
-      }
-    }
-    team.team_reduce(Kokkos::Sum<double>(r_dot_r));
-    team.team_reduce(Kokkos::Sum<double>(r_dot_z));
-    Kokkos::single(Kokkos::PerTeam(team), [&]() {
-      parts(team.league_rank()) = {r_dot_r, r_dot_z};
-    });
+  template <class Value>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex a, Value (&x)[2], Value (&y)[2]) const {
+    const Value r = residual.template operator()<Value>(a);
+    x[0] = x[1] = y[0] = r;
+    y[1] = preconditioner(a, r);
   }
 };
 
 template <class Residual, class Preconditioner>
-ResidualProducts sum_products(const char* label, VectorRange range, const Residual& residual,
-                              const Preconditioner& preconditioner,
-                              const DeviceVector<ResidualProducts>& parts,
-                              const RankSum<ResidualProducts>& sum) {
-  using Kernel = ProductsKernel<Residual, Preconditioner>;
-  const LocalIndex n_teams = (range.size + Kernel::chunk - 1) / Kernel::chunk;
-  Kokkos::parallel_for(label, typename Kernel::Policy(n_teams, Kernel::team_size),
-                       Kernel{range, residual, preconditioner, parts});
-  sum.start(parts);
-  return sum.wait();
+ResidualTerms<Residual, Preconditioner> residual_terms(const Residual& residual,
+                                                       const Preconditioner& preconditioner) {
+  return {residual, preconditioner};
 }
+
+using PlainTerms = ResidualTerms<AsIs, Identity>;
 
 template <class Preconditioner>
 void update_solution_and_direction_with(VectorRange range, const Preconditioner& z, double alpha,
@@ -147,8 +88,8 @@ void update_solution_and_direction_with(VectorRange range, const Preconditioner&
       "nekbone_k: update solution and direction", Range(0, range.size),
       KOKKOS_LAMBDA(const LocalIndex a) {
         const double direction = p(a);
-        x(a) += alpha * direction;
-        p(a) = z(a, r(a)) + beta * direction;
+        x(a) = fused_multiply_add(alpha, direction, x(a));
+        p(a) = fused_multiply_add(beta, direction, z(a, r(a)));
       });
 }
 
@@ -156,24 +97,43 @@ void update_solution_and_direction_with(VectorRange range, const Preconditioner&
 
 FusedVectorOps::FusedVectorOps(const Communicator& comm, VectorRange range,
                                ConstDeviceVector<double> inverse_diagonal,
-                               const AllReduceStrategy& all_reduce)
-    : m_range(range),
-      m_inverse_diagonal(std::move(inverse_diagonal)),
-      m_parts("nekbone_k: parts of products",
-              range.size / ProductsKernel<AsIs, Identity>::chunk + 1),
-      m_sum(comm, all_reduce) {}
+                               const AllReduceStrategy& all_reduce,
+                               std::optional<double> reproducible_terms)
+    : m_range(range), m_inverse_diagonal(std::move(inverse_diagonal)) {
+  if (reproducible_terms) {
+    m_reproducible.emplace(comm, range, *reproducible_terms, all_reduce);
+  } else {
+    using Kernel = EntryReduction<PlainTerms, PlainSums<2>>;
+    m_parts = decltype(m_parts)("nekbone_k: parts of products", Kernel::n_teams(range));
+    m_sum.emplace(comm, all_reduce);
+  }
+}
+
+template <class First, class Again>
+ResidualProducts FusedVectorOps::sum(const char* label, const First& first,
+                                     const Again& again) const {
+  if (m_reproducible) {
+    const auto sums = m_reproducible->sum(label, first, again);
+    return {sums[0], sums[1]};
+  }
+  EntryReduction<First, PlainSums<2>>{m_range, first, {}, m_parts}.run(label);
+  m_sum->start(m_parts);
+  const EntryValues<2> sums = m_sum->wait();
+  return {sums.values[0], sums.values[1]};
+}
 
 ResidualProducts FusedVectorOps::products(const DeviceVector<double>& r) const {
   return with_preconditioner(m_inverse_diagonal, [&](const auto& z) {
-    return sum_products("nekbone_k: products", m_range, AsIs{r.data()}, z, m_parts, m_sum);
+    const auto terms = residual_terms(AsIs{r.data()}, z);
+    return sum("nekbone_k: products", terms, terms);
   });
 }
 
 ResidualProducts FusedVectorOps::update_residual(double alpha, const DeviceVector<double>& ap,
                                                  const DeviceVector<double>& r) const {
   return with_preconditioner(m_inverse_diagonal, [&](const auto& z) {
-    return sum_products("nekbone_k: update residual", m_range, Updated{alpha, ap.data(), r.data()},
-                        z, m_parts, m_sum);
+    return sum("nekbone_k: update residual", residual_terms(Updated{alpha, ap.data(), r.data()}, z),
+               residual_terms(AsIs{r.data()}, z));
   });
 }
 

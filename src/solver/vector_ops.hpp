@@ -2,27 +2,18 @@
 /// The vector part of conjugate gradients, in two versions with one interface.
 #pragma once
 
+#include <optional>
+
 #include "core/communicator.hpp"
-#include "core/types.hpp"
+#include "core/entry_reduction.hpp"
 #include "gs/rank_sum.hpp"
+#include "gs/reproducible_sum.hpp"
 
 namespace nekbone_k {
-
-/// Entries of assembled vectors that vector kernels work on: all of [0, size), of which a rank
-/// counts [first_owned, size) in dot products, so that a shared DOF counts once.
-struct VectorRange {
-  LocalIndex size = 0, first_owned = 0;
-};
 
 /// The two products that an iteration needs of the new residual.
 struct ResidualProducts {
   double r_dot_r = 0, r_dot_z = 0;
-
-  KOKKOS_FUNCTION ResidualProducts& operator+=(const ResidualProducts& other) {
-    r_dot_r += other.r_dot_r;
-    r_dot_z += other.r_dot_z;
-    return *this;
-  }
 };
 
 /// One kernel for each group of operations that can share its reads; the preconditioned residual
@@ -30,13 +21,18 @@ struct ResidualProducts {
 /// Products are summed over the ranks by `all_reduce`: those who return one are collective, as are
 /// the constructor and the end.
 ///
+/// With `reproducible_terms`, the entries that are not zero on all ranks together, products do not
+/// depend on the division of the entries (ReproducibleSums).
+///
 /// Least traffic an entry, in doubles read and written: update_residual 3 (4 with Jacobi),
-/// update_solution_and_direction 5 (6): 8 (10) an iteration beside the operator.
+/// update_solution_and_direction 5 (6): 8 (10) an iteration beside the operator. Reproducible
+/// products read the residual (and the diagonal) once more.
 class FusedVectorOps {
  public:
   FusedVectorOps(const Communicator& comm, VectorRange range,
                  ConstDeviceVector<double> inverse_diagonal,
-                 const AllReduceStrategy& all_reduce = all_reduce_strategies().front());
+                 const AllReduceStrategy& all_reduce = all_reduce_strategies().front(),
+                 std::optional<double> reproducible_terms = {});
 
   /// r·r and r·z of a residual as it is.
   ResidualProducts products(const DeviceVector<double>& r) const;
@@ -49,13 +45,21 @@ class FusedVectorOps {
                                      const DeviceVector<double>& p) const;
 
   /// Doubles read and written an entry and iteration.
-  int traffic() const { return m_inverse_diagonal.extent(0) > 0 ? 10 : 8; }
+  int traffic() const {
+    const int again = m_reproducible ? 1 : 0;
+    return m_inverse_diagonal.extent(0) > 0 ? 10 + 2 * again : 8 + again;
+  }
 
  private:
+  /// The products of `first`; `again` gives the same terms without changing anything.
+  template <class First, class Again>
+  ResidualProducts sum(const char* label, const First& first, const Again& again) const;
+
   VectorRange m_range;
   ConstDeviceVector<double> m_inverse_diagonal;
-  DeviceVector<ResidualProducts> m_parts;  // a team each; zeros where there are fewer
-  RankSum<ResidualProducts> m_sum;
+  DeviceVector<EntryValues<2>> m_parts;  // a team each
+  std::optional<RankSum<EntryValues<2>>> m_sum;
+  std::optional<ReproducibleSums<2>> m_reproducible;
 };
 
 /// The same by calls of Kokkos Kernels, one operation each, and MPI_Allreduce: what a solver

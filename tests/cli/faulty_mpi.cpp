@@ -1,8 +1,8 @@
 // MPI calls that fail, preloaded into the program (LD_PRELOAD) by tests of what it does then, as
 // the real ones would where a library or a network is broken. NEKBONE_K_TEST_FAULT says which:
-//   never, hang, crash, wrong          MPI_Ineighbor_alltoallv gives a request that is never done;
-//                                      does not return; ends the last rank's process by SIGSEGV;
-//                                      sends the first byte wrong
+//   never, hang, crash, kill, wrong    MPI_Ineighbor_alltoallv gives a request that is never done;
+//                                      does not return; ends the last rank's process by SIGSEGV,
+//                                      by SIGKILL; sends the first byte wrong
 //   shift-64k, crash-64k, refuse-64k   MPI_Isend of 64 KiB sends what lies a byte further; ends the
 //                                      process by SIGSEGV; fails
 #include <mpi.h>
@@ -34,6 +34,7 @@ extern "C" int MPI_Ineighbor_alltoallv(const void* send, const int* counts, cons
   }
   while (fault() == "hang") pause();
   if (fault() == "crash" && rank == size - 1) std::raise(SIGSEGV);
+  if (fault() == "kill" && rank == size - 1) std::raise(SIGKILL);
   if (fault() == "wrong" && send != nullptr && counts[0] > 0)
     static_cast<unsigned char*>(const_cast<void*>(send))[0] ^= 0x40;
   return PMPI_Ineighbor_alltoallv(send, counts, offsets, type, receive, from_counts, from_offsets,

@@ -27,6 +27,7 @@ SMALL = {
     "solver.order": "5",
     "solver.tolerance": "1e-10",
     "gather_scatter.tuning.budget_seconds": "0.01",
+    "gather_scatter.tuning.grid_budget_seconds": "0.01",
     "gather_scatter.tuning.minimum_rounds": "3",
     "verification.error_bound": "0.05",
     "report.json": "report.json",

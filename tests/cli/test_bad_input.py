@@ -74,6 +74,13 @@ CASES = [
     ("order given twice", changed("orders=[3,3]"), ["orders", "3 twice"]),
     ("too many elements", changed("mesh.elements=[2000000,2000000,2000000]"),
      ["mesh.elements", "2000000", "2^40"]),
+    ("misspelt partition", changed("mesh.partition=slab"),
+     ["mesh.partition", "'slab'", "'slabs'", "list of 3"]),
+    ("partition of two directions", changed("mesh.partition=[1,1]"), ["mesh.partition", "list of 2"]),
+    ("grid for other ranks", changed("mesh.partition=[2,5,1]"),
+     ["mesh.partition", "[2, 5, 1]", "product", "such as ["]),
+    ("negative budget", changed("gather_scatter.tuning.grid_budget_seconds=-1"),
+     ["grid_budget_seconds", ">= 0"]),
     ("kershaw and periodic", changed("mesh.deformation=kershaw"),
      ["mesh.deformation", "kershaw", "mesh.periodic", "false"]),
     ("problem and boundary", changed("problem=manufactured"), ["manufactured", "mesh.periodic"]),
@@ -160,6 +167,15 @@ class BadInput(harness.CliTest):
     def test_more_ranks_than_elements(self):
         self.check_cases(3, [("more ranks", changed("mesh.elements=[2,1,1]"),
                               ["mesh.elements", "2 x 1 x 1", "3 ranks", "at most 2"])])
+
+    def test_grid_that_does_not_fit(self):
+        self.check_cases(3, [
+            ("more blocks than elements", changed("mesh.partition=[1,3,1]", "mesh.elements=[3,2,2]"),
+             ["mesh.partition", "[1, 3, 1]", "3 ranks", "[3, 2, 2]", "such as [3, 1, 1]"]),
+            ("no grid at all", changed("mesh.elements=[2,2,2]", "mesh.partition=[3,1,1]"),
+             ["mesh.partition", "there are none", "bisection"]),
+            ("slabs", changed("mesh.elements=[2,2,2]", "mesh.partition=slabs"),
+             ["mesh.partition", "3 ranks", "[2, 2, 2]", "at most 2 ranks"])])
 
     def test_ranks_per_node(self):
         for ranks, value in ((0, "nonsense"), (3, "0")):

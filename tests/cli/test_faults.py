@@ -81,6 +81,64 @@ class Faults(harness.CliTest):
         self.assertNotEqual(run.code, 0, str(run))
         self.check_next_runs(folder, "crash", "crashed")
 
+    def test_what_kills_doctor_costs_no_run(self):
+        folder = self.new_folder()
+        for name in ("device-neighbour", "host-neighbour"):
+            run = self.run_faulty("kill", 2, "doctor", folder=folder)
+            self.assertNotEqual(run.code, 0, str(run))
+            with open(folder / JOURNAL, encoding="utf-8") as file:
+                last = [json.loads(line) for line in file][-1]
+            self.assertEqual((last["strategy"], last["how"]), (name, "was begun and did not end"))
+        run = self.run_faulty("kill", 2, "doctor", folder=folder)
+        self.assertEqual(run.code, 0, str(run))
+        self.assertRegex(run.out, r"(?m)^  host-neighbour +not here: host-neighbour was begun and")
+        with open(folder / JOURNAL, encoding="utf-8") as file:
+            self.assertEqual(len(file.readlines()), 2)
+        run = self.run_small("kill", folder)
+        self.assertEqual(run.code, 0, str(run))
+        for name, c in self.candidates(run).items():
+            self.assertEqual("did not end" in (c["failure"] or ""), name in BROKEN, f"{c}{run}")
+
+    def test_doctor_finds_a_strategy_that_is_wrong(self):
+        folder = self.new_folder()
+        run = self.run_faulty("wrong", 3, "doctor", folder=folder)
+        self.assertEqual(run.code, 1, str(run))
+        self.assertRegex(run.out, r"(?m)^  device-neighbour +WRONG: ")
+        self.assertIn("device-neighbour exchanges wrong data", run.out)
+        self.assertFalse((folder / JOURNAL).exists())
+        self.assertEqual(self.run_faulty("", 3, "doctor", folder=folder).code, 0)
+
+    def test_a_path_that_crashes_costs_one_run_whoever_uses_it(self):
+        """MPI_Isend of 64 Ki items ends the process: only a path's measuring sends so many."""
+        folder = self.new_folder()
+        run = self.run_small("crash-64k", folder)
+        self.assertNotEqual(run.code, 0, str(run))
+        with open(folder / JOURNAL, encoding="utf-8") as file:
+            self.assertEqual({json.loads(line)["strategy"] for line in file}, {"path by host messages"})
+        for _ in range(2):  # on a GPU device messages are a path of their own, met by the next run
+            run = self.run_small("crash-64k", folder)
+            if run.code == 0:
+                break
+        self.assertEqual(run.code, 0, str(run))
+        for name, c in self.candidates(run).items():
+            crashed = not c["available"] and "messages crashed" in c["failure"]
+            self.assertEqual(crashed, name.startswith(("device-", "host-")), f"{c}{run}")
+        self.assertNotIn("host messages, within a node", run.out)
+        os.remove(folder / JOURNAL)
+        run = self.run_small("", folder)
+        self.assertEqual(run.code, 0, str(run))
+        self.assertIn("host messages, within a node", run.out)
+
+    def test_a_path_that_fails_leaves_its_strategies_without_a_model(self):
+        run = self.run_small("refuse-64k", self.new_folder())
+        self.assertEqual(run.code, 0, str(run))
+        self.assertRegex(run.out, r"not known: threw on rank \d: MPI_Isend")
+        for name, c in self.candidates(run).items():
+            for stage in (c["alone"], c["with_work"]):
+                if stage and name.startswith(("device-", "host-")):
+                    self.assertIsNone(stage["predicted_s"], str(run))
+        self.assert_files(run, "report.json")
+
 
 if __name__ == "__main__":
     harness.main()

@@ -14,7 +14,8 @@ import harness
 from harness import small
 
 EXCHANGES = [f"{memory}-{pattern}" for memory in ("device", "host") for pattern in (
-    "pairwise", "persistent", "neighbour", "alltoall", "put", "crystal")] + ["nccl", "peer-memory"]
+    "pairwise", "persistent", "pipelined", "neighbour", "alltoall", "put", "node-aware", "crystal")
+] + ["device-datatypes", "nccl", "peer-memory"]
 SUMS = ["host-mpi", "host-shared", "nccl", "peer-memory"]
 STRATEGIES = EXCHANGES + [f"{name}+overlap" for name in EXCHANGES if not name.endswith("crystal")]
 # Orders that no build compiles unless asked to.
@@ -57,12 +58,40 @@ class RunTest(harness.CliTest):
         tuned = [order["order"] for order in report["orders"]]
         solver_order = {report["input"]["solver"]["order"]} if solves else set()
         self.assertEqual(sorted(tuned), sorted({*report["input"]["orders"], *solver_order}))
+        self.check_process_grid(report)
         for order in report["orders"]:
             self.check_mesh(report, order)
             self.check_tuning(report, order)
         if solves:
             self.check_solve(report)
         return report
+
+    def check_process_grid(self, report):
+        """A partition was selected that fits, and the halo is as the model has it."""
+        grid, mesh, ranks = report["process_grid"], report["input"]["mesh"], report["machine"]["ranks"]
+        candidates = grid["candidates"]
+        self.assertEqual([c["modelled_rank"] for c in candidates],
+                         list(range(1, len(candidates) + 1)))
+        [selected] = [c for c in candidates if c["selected"]]
+        self.assertEqual(selected["partition"], grid["selected"])
+        self.assertTrue(selected["balanced"])
+        for c in candidates:
+            if c["blocks"]:
+                self.assertEqual(math.prod(c["blocks"]), ranks, c)
+                self.assertTrue(all(blocks <= elements for blocks, elements
+                                    in zip(c["blocks"], mesh["elements"])), c)
+                self.assertEqual(c["slabs"], sorted(c["blocks"])[1] == 1 < ranks, c)
+            if c["timing"]:
+                self.assertEqual(len(c["timing"]["samples_s"]), grid["rounds"])
+        if ranks == 1 or mesh["partition"] != "auto":
+            self.assertEqual(len(candidates), 1)
+        self.assertEqual(grid["strategy"] is not None, any(c["timing"] for c in candidates))
+        for order in report["orders"]:
+            if order["order"] == grid["order"]:
+                for name, count in [("elements", selected["most_elements"]),
+                                    ("neighbours", selected["messages"]),
+                                    ("sent_bytes", selected["sent_bytes"])]:
+                    self.assertEqual(order["per_rank"][name]["max"], count, name)
 
     def check_mesh(self, report, order):
         """The counts of one order, from the mesh."""
@@ -83,6 +112,7 @@ class RunTest(harness.CliTest):
         if ranks == 1:
             for name in ("neighbours", "shared_dofs", "message_bytes", "boundary_elements"):
                 self.assertEqual(per_rank[name]["max"], 0, name)
+        self.assertAlmostEqual(sum(order["messages"].values()), averages["neighbours"] * ranks, 6)
 
     def check_tuning(self, report, order):
         """One right strategy was selected, from samples that are all there."""
@@ -94,8 +124,9 @@ class RunTest(harness.CliTest):
         self.assertTrue(all(c["verified"] == c["available"] for c in candidates), candidates)
         for c in candidates:
             if not c["available"]:
-                self.assertRegex(c["strategy"], "nccl|put")
-                self.assertRegex(c["failure"], "NCCL|MPI_Win_create")
+                self.assertRegex(c["strategy"], "nccl|put|datatypes|node-aware")
+                self.assertRegex(c["failure"], "NCCL|MPI_Win_create|device memory|on one node|"
+                                               "alone on its node")
         candidates = [c for c in candidates if c["available"]]
         self.assertEqual([c["strategy"] for c in candidates if c["selected"]],
                          [tuning["selected"]])
@@ -188,6 +219,50 @@ class Ranks(RunTest):
     def test_same_solution(self):
         self.assert_same_solution(self.reports(*((ranks, {}) for ranks in (1, 2, 3, 4, 7))))
 
+    def test_same_solution_on_any_process_grid(self):
+        # Not a cube, more ranks than elements in a direction, prime numbers of ranks.
+        for changes, grids in [
+                ({"mesh__elements": "[4,3,2]"},
+                 [(1, "auto"), (2, "[1,1,2]"), (3, "[1,3,1]"), (4, "slabs"), (4, "[2,1,2]"),
+                  (7, "bisection"), (7, "auto")]),
+                ({"mesh__elements": "[2,7,3]", "mesh__periodic": "[true,false,true]",
+                  "problem": "nekbone"},
+                 [(1, "bisection"), (2, "[2,1,1]"), (3, "slabs"), (4, "[2,2,1]"), (4, "auto"),
+                  (7, "[1,7,1]"), (7, "bisection")])]:
+            reports = self.reports(*((ranks, {"mesh__partition": grid} | changes)
+                                     for ranks, grid in grids))
+            self.assert_same_solution(reports)
+            for (ranks, grid), report in zip(grids, reports):
+                found = report["process_grid"]
+                if grid != "auto":
+                    self.assertEqual(found["selected"] == "bisection", grid == "bisection", found)
+                elif ranks == 7:  # more than elements in any direction: no grid fits
+                    self.assertEqual(found["selected"], "bisection")
+                if grid.startswith("["):
+                    self.assertEqual(found["candidates"][0]["blocks"], json.loads(grid))
+
+    def test_process_grid_is_measured(self):
+        # 27 elements on three ranks: three ways to make slabs, which are all there are but for
+        # bisection, and alike by the model.
+        report, run = self.passing(3)
+        grid = report["process_grid"]
+        self.assertEqual(grid["strategy"], "device-pairwise")
+        self.assertEqual(sorted(c["partition"] for c in grid["candidates"]),
+                         ["1 × 1 × 3", "1 × 3 × 1", "3 × 1 × 1"])
+        self.assertTrue(all(c["timing"] for c in grid["candidates"]))
+        self.assertRegex(run.out, r"(?m)^-- Process grid -+$")
+        self.assertRegex(run.out, rf"(?m)^  {re.escape(grid['selected'])}, slabs +[123] .* SELECTED$")
+        self.assertLess(run.out.index("-- Process grid"), run.out.index("-- Order"))
+        # Whatever is left of seven ranks is bisection.
+        report, run = self.passing(7, mesh__partition="bisection")
+        self.assertRegex(run.out, r"(?m)^  process grid  bisection, as mesh.partition says: a rank")
+        self.assertNotIn("-- Process grid", run.out)
+        _, run = self.passing(1)
+        self.assertRegex(run.out, r"(?m)^  process grid  one rank has all elements$")
+        dry = self.run_program(3, "smoke.yaml", *small(), "--dry-run")
+        self.assertRegex(dry.out, r"Would measure 3 of 3 ways to divide")
+        self.assertEqual(len(re.findall(r"a rank has at most 9 elements", dry.out)), 3, str(dry))
+
     def test_halo_by_hand(self):
         # Two elements of order 2, each on a rank, that touch on both sides: the lattice has
         # 4 x 2 x 2 points, and the planes 0 and 2 of 2 x 2 points are shared.
@@ -213,6 +288,10 @@ class Ranks(RunTest):
             with self.subTest(name):
                 self.assertEqual(order["per_rank"][name],
                                  {"min": least, "avg": average, "max": most})
+        # Ranks have, owned elsewhere before owned here and what is on the face in x before that in
+        # y, [x, middle, y], [x, middle | y], [middle, y | x] and [middle, x, y]. By ascending ids
+        # y, middle is the wrong way round twice, and twice there is one between two.
+        self.assertEqual(order["messages"], {"contiguous": 8, "strided": 4, "indexed": 0})
 
     def test_one_element_a_rank(self):
         for elements, ranks in [("[7,1,1]", 7), ("[1,2,2]", 4)]:
@@ -287,19 +366,40 @@ class Problems(RunTest):
 class Strategies(RunTest):
     """Strategies one at a time and together."""
 
+    @unittest.mock.patch.dict(os.environ, NEKBONE_K_RANKS_PER_NODE="2")
     def test_all_give_the_same_bits(self):
-        [whole] = self.reports((3, {"orders": "[5]"}))
+        # The same bits only on the same process grid.
+        pinned = {"orders": "[5]", "mesh__partition": "bisection"}
+        [whole] = self.reports((3, pinned))
         [order] = whole["orders"]
         strategies = [c["strategy"] for c in order["tuning"]["candidates"] if c["available"]]
         self.assertGreaterEqual(len(strategies), len(STRATEGIES) - 6)
         reports = self.reports(*((3, {"gather_scatter__strategies": f"[{strategy}]",
-                                      "solver__all_reduce": "host-mpi",
-                                      "orders": "[5]"}) for strategy in strategies))
+                                      "solver__all_reduce": "host-mpi"} | pinned)
+                                 for strategy in strategies))
         for strategy, report in zip(strategies, reports):
             with self.subTest(strategy):
                 self.assertEqual(report["solve"]["strategy"], strategy)
                 self.assertEqual(report["solve"]["history"], reports[0]["solve"]["history"],
                                  f"rounds otherwise than {strategies[0]}")
+
+    def test_deterministic_on_any_ranks(self):
+        fixed = {"deterministic": "true", "gather_scatter__audit": "false"}
+        reports = self.reports((1, fixed), (2, fixed), (3, fixed), (7, fixed),
+                               (4, {**fixed, "gather_scatter__strategies": "host-alltoall+overlap",
+                                    "solver__all_reduce": "host-mpi"}))
+        first = reports[0]["solve"]
+        self.assertRegex(first["checksum"], "^[0-9a-f]{16}$")
+        for report in reports:
+            solve = report["solve"]
+            self.assertEqual(solve["checksum"], first["checksum"])
+            self.assertEqual(solve["history"], first["history"])
+            cost = solve["determinism"]
+            self.assertTrue(math.isclose(cost["ratio"],
+                                         cost["deterministic_s"] / cost["ordinary_s"]), cost)
+        [ordinary] = self.reports((1, {}))
+        self.assertIsNone(ordinary["solve"]["checksum"])
+        self.assertIsNone(ordinary["solve"]["determinism"])
 
     def test_exchanges_alone(self):
         report, run = self.passing(3, problem="none", orders="[1, 4]",
@@ -370,6 +470,10 @@ class Strategies(RunTest):
             self.assertRegex(order["cache_note"],
                              "measured anew, as (there is no .*|.* does not have this case)")
         again, run = self.passing(2, **cached)
+        self.assertFalse(first["process_grid"]["replayed"])
+        self.assertTrue(again["process_grid"]["replayed"])
+        self.assertEqual(again["process_grid"]["selected"], first["process_grid"]["selected"])
+        self.assertIn("the choice of", again["process_grid"]["why"])
         taken = [order for order in again["orders"] if order["replayed"]]
         # A busy machine may make some look slower than they were.
         self.assertTrue(taken, [order["cache_note"] for order in again["orders"]])
@@ -382,6 +486,12 @@ class Strategies(RunTest):
         for order in other["orders"]:
             self.assertFalse(order["replayed"])
             self.assertIn("does not have this case", order["cache_note"])
+        # A choice holds for the process grid that it was made with.
+        blocks = [1, 2, 1] if first["process_grid"]["selected"] != "1 × 2 × 1" else [2, 1, 1]
+        other, _ = self.passing(2, mesh__partition=str(blocks), **cached)
+        for order in other["orders"]:
+            self.assertFalse(order["replayed"])
+            self.assertIn("does not have this case", order["cache_note"])
 
     def test_a_cache_that_is_none_ends_no_run(self):
         path = str(self.new_folder() / "cache.json")
@@ -389,7 +499,8 @@ class Strategies(RunTest):
             file.write("nonsense")
         report, _ = self.passing(2, gather_scatter__tuning__mode="cached",
                                  gather_scatter__tuning__cache=path)
-        self.assertIn("cannot be used", report["orders"][0]["cache_note"])
+        # The process grid is the first choice that is looked up.
+        self.assertIn("cannot be used", report["process_grid"]["why"])
         with open(path + ".unreadable", encoding="utf-8") as file:
             self.assertEqual(file.read(), "nonsense")
 
@@ -456,15 +567,15 @@ class CommandLine(RunTest):
 
         run = self.run_program(2, "smoke.yaml", "--dry-run", *small())
         self.assertRegex(run.out, r"DOFs, 9 to 18 elements a rank\n"
-                         r"  26 strategies, 12 of them overlapped with Ax; [0-9.]+ MiB a node\n",
+                         r"  36 strategies, 17 of them overlapped with Ax; [0-9.]+ MiB a node\n",
                          str(run))
 
     def test_report_option_wins_and_is_again_an_input(self):
         folder = self.new_folder()
         (folder / "sub").mkdir()
         (folder / "sub/other.json").write_text("of another run")
-        run = self.run_program(2, "smoke.yaml", *small(), "--report", "sub/other.json",
-                               folder=folder)
+        run = self.run_program(2, "smoke.yaml", *small(mesh__partition="[1,2,1]"), "--report",
+                               "sub/other.json", folder=folder)
         first = self.check_passed(run, 2, "sub/other.json")
         self.assert_files(run, "sub")
         self.assertEqual([path.name for path in (folder / "sub").iterdir()], ["other.json"])

@@ -27,8 +27,8 @@ def run_smoke(options, folder):
 def shortened(value, length=2):
     """The report with few items in each array, which is what its checks take time for."""
     if isinstance(value, dict):
-        return {key: shortened(item, 3 if key in ("elements", "extent", "periodic") else 2)
-                for key, item in value.items()}
+        directions = ("elements", "extent", "periodic", "blocks")
+        return {key: shortened(item, 3 if key in directions else 2) for key, item in value.items()}
     if isinstance(value, list):
         return [shortened(item) for item in value[:length]]
     return value

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -17,7 +16,9 @@
 #include <string>
 #include <tuple>
 #include <vector>
+
 #include "support/available_strategies.hpp"
+#include "support/pretended_nodes.hpp"
 
 namespace nekbone_k {
 
@@ -576,16 +577,18 @@ TEST_F(GatherScatterTest, TakesANumberingMadeByTheCaller) {
     EXPECT_EQ(try_gs_op<double>(gs, ids_of_rank, Data::real, op, 2), "");
 }
 
-TEST_F(GatherScatterTest, ByPeerMemoryAlsoBetweenNodes) {
-  const Strategy& near = *find_strategy("peer-memory");
-  if (const std::string why = why_unavailable(m_comm, near); !why.empty()) GTEST_SKIP() << why;
-  for (const char* const ranks_per_node : {"1", "2", "3"}) {
-    setenv("NEKBONE_K_RANKS_PER_NODE", ranks_per_node, 1);
+TEST_F(GatherScatterTest, ByStrategiesThatKnowNodesAlsoBetweenThem) {
+  for (const int ranks_per_node : {1, 2, 3}) {
+    const PretendedNodes nodes(ranks_per_node);
+    std::vector<Strategy> strategies = available_strategies(m_comm);
+    std::erase_if(strategies, [](const Strategy& s) {
+      return s.name.find("peer-memory") == s.name.npos && s.name.find("node-aware") == s.name.npos;
+    });
     for (const Graph& graph : graphs) {
       const std::vector<Ids> ids = ids_of_all_ranks(graph, m_comm.size());
       GatherScatter gs(m_comm, ids[m_rank]);
-      for (const char* const name : {"peer-memory", "peer-memory+overlap"}) {
-        gs.select(*find_strategy(name));
+      for (const Strategy& strategy : strategies) {
+        gs.select(strategy);
         for (int call = 0; call < 4; ++call) {
           EXPECT_EQ(try_gs_op<double>(gs, ids, Data::exact, Reduction::add, 1), "") << graph.name;
           EXPECT_EQ(try_gs_op<double>(gs, ids, Data::exact, Reduction::max, 3), "") << graph.name;
@@ -594,7 +597,6 @@ TEST_F(GatherScatterTest, ByPeerMemoryAlsoBetweenNodes) {
       }
     }
   }
-  unsetenv("NEKBONE_K_RANKS_PER_NODE");
 }
 
 TEST_F(GatherScatterTest, OfOneRankNeedsNoOther) {

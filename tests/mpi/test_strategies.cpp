@@ -5,17 +5,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "core/machine.hpp"
 #include "gs/halo_exchange.hpp"
 #include "gs/strategies/host_staged.hpp"
 #include "gs/strategies/pairwise.hpp"
 #include "support/available_strategies.hpp"
+#include "support/pretended_nodes.hpp"
 
 namespace nekbone_k {
 
@@ -31,6 +33,14 @@ std::vector<GlobalId> candidates_of(int rank, int size) {
     const int low = std::min(rank, other), high = std::max(rank, other);
     for (int i = 0; i <= (low + high) % 4; ++i) ids.push_back(100 + 1000 * low + 10 * high + i);
   }
+  return ids;
+}
+
+// Slabs of a mesh: 25 DOFs between a rank and the next one, all in the order of their ids, so that
+// the DOFs of a message are consecutive.
+std::vector<GlobalId> candidates_of_slab(int rank, int) {
+  std::vector<GlobalId> ids;
+  for (GlobalId id = 25 * rank; id < 25 * (rank + 2); ++id) ids.push_back(id);
   return ids;
 }
 
@@ -61,11 +71,16 @@ class Buffer {
 class StrategiesEach : public testing::TestWithParam<Strategy> {
  protected:
   void SetUp() override {
-    if (const std::string why = why_unavailable(m_comm, GetParam()); !why.empty())
-      GTEST_SKIP() << why;
+    std::string why = why_unavailable(m_comm, GetParam());
+    if (!why.empty() && m_comm.size() > 2) {
+      m_nodes.emplace(2);  // some are for several nodes only
+      why = why_unavailable(m_comm, GetParam());
+    }
+    if (!why.empty()) GTEST_SKIP() << why;
   }
   void expect_delivery() const;
 
+  std::optional<PretendedNodes> m_nodes;
   const Communicator m_comm{MPI_COMM_WORLD};
   const int m_rank = m_comm.rank();
   const HaloPlan m_plan = make_halo_plan(m_comm, candidates_of(m_comm.rank(), m_comm.size()));
@@ -108,11 +123,10 @@ void StrategiesEach::expect_delivery() const {
 TEST_P(StrategiesEach, DeliversEveryByteOfEveryMessageAtEveryCall) { expect_delivery(); }
 
 TEST_P(StrategiesEach, DeliversBetweenNodes) {
-  for (const char* const ranks_per_node : {"1", "2"}) {
-    setenv("NEKBONE_K_RANKS_PER_NODE", ranks_per_node, 1);
-    expect_delivery();
+  for (const int ranks_per_node : {1, 2, 3, 5}) {
+    const PretendedNodes nodes(ranks_per_node);
+    if (why_unavailable(m_comm, GetParam()).empty()) expect_delivery();
   }
-  unsetenv("NEKBONE_K_RANKS_PER_NODE");
 }
 
 TEST_P(StrategiesEach, ReadsTheSendBufferAtTheCallNotBefore) {
@@ -151,6 +165,64 @@ TEST_P(StrategiesEach, LivesBesideOthersOfItsKind) {
     for (int i = n.offset; i < n.offset + n.count; ++i) EXPECT_EQ(got_a[i], 10 + n.rank);
     for (int i = 8 * n.offset; i < 8 * (n.offset + n.count); ++i) EXPECT_EQ(got_b[i], 50 + n.rank);
   }
+}
+
+// A share that rounds: what a sum comes to depends on the order of addition.
+template <class T>
+T rounding_share(GlobalId id, int rank, int component, int call) {
+  return T(1) / T(3 + (id % 89 * 7 + rank * 13 + component * 5 + call * 29) % 97);
+}
+
+using CandidatesOf = std::vector<GlobalId> (*)(int rank, int size);
+
+template <class T>
+void expect_sums_in_rank_order(const Communicator& comm, const Strategy& strategy,
+                               CandidatesOf candidates, int components) {
+  const auto plan = std::make_shared<const DeviceHaloPlan>(
+      make_halo_plan(comm, candidates(comm.rank(), comm.size())));
+  const LocalIndex n_shared = plan->host.n_shared();
+  std::vector<std::set<GlobalId>> ids_of_rank;
+  for (int r = 0; r < comm.size(); ++r) {
+    const auto ids = candidates(r, comm.size());
+    ids_of_rank.emplace_back(ids.begin(), ids.end());
+  }
+  HaloExchange<T> exchange(comm, plan, strategy, components);
+  for (int call = 0; call < 4; ++call) {
+    // The field lies elsewhere at each call, with entries behind the shared ones at every other.
+    const LocalIndex others = call % 2 * 5;
+    const DeviceField<T> field("field", n_shared + others, components);
+    const auto host = Kokkos::create_mirror_view(field);
+    Kokkos::deep_copy(host, T(-7));
+    for (LocalIndex s = 0; s < n_shared; ++s)
+      for (int c = 0; c < components; ++c)
+        host(s, c) = rounding_share<T>(plan->host.ids[s], comm.rank(), c, call);
+    Kokkos::deep_copy(field, host);
+    exchange.poison(std::numeric_limits<T>::quiet_NaN());
+    exchange.start(field);
+    exchange.finish(field, Reduction::add);
+    Kokkos::deep_copy(host, field);
+    for (int c = 0; c < components; ++c) {
+      for (LocalIndex s = 0; s < n_shared; ++s) {
+        const GlobalId id = plan->host.ids[s];
+        std::optional<T> sum;
+        for (int r = 0; r < comm.size(); ++r) {
+          if (!ids_of_rank[r].contains(id)) continue;
+          const T share = rounding_share<T>(id, r, c, call);
+          sum = sum ? *sum + share : share;
+        }
+        EXPECT_EQ(host(s, c), *sum) << "DOF " << id << ", component " << c << ", call " << call;
+      }
+      for (LocalIndex s = n_shared; s < n_shared + others; ++s) EXPECT_EQ(host(s, c), T(-7));
+    }
+  }
+}
+
+TEST_P(StrategiesEach, AddsSharesInRankOrderWhereverTheFieldLies) {
+  for (const CandidatesOf candidates : {candidates_of, candidates_of_slab})
+    for (const int components : {1, 2, 3}) {
+      expect_sums_in_rank_order<double>(m_comm, GetParam(), candidates, components);
+      expect_sums_in_rank_order<float>(m_comm, GetParam(), candidates, components);
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, StrategiesEach,
@@ -225,12 +297,35 @@ TEST_P(StrategiesPoison, ShowsInEveryBufferWhatWasNotDelivered) {
 INSTANTIATE_TEST_SUITE_P(Both, StrategiesPoison, testing::Bool(),
                          [](const auto& test) { return test.param ? "staged" : "direct"; });
 
+// ---- What is not here --------------------------------------------------------------------------
+
+TEST(StrategiesOfNodes, AreNotHereWhereThereIsNothingToGather) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::vector<int> nodes = nodes_of_ranks(comm);
+  const bool one_node = std::set<int>(nodes.begin(), nodes.end()).size() == 1;
+  for (const char* const name :
+       {"device-node-aware", "host-node-aware", "host-node-aware+overlap"}) {
+    const Strategy& strategy = *find_strategy(name);
+    if (one_node) {
+      EXPECT_EQ(why_unavailable(comm, strategy),
+                "all ranks are on one node: nothing goes to another");
+    }
+    if (comm.size() == 1) continue;
+    const PretendedNodes alone(1);
+    EXPECT_EQ(why_unavailable(comm, strategy),
+              "each rank is alone on its node: there is nothing to gather");
+    if (comm.size() == 2) continue;
+    const PretendedNodes pairs(2);
+    EXPECT_EQ(why_unavailable(comm, strategy), "");
+  }
+}
+
 // ---- The table ---------------------------------------------------------------------------------
 
 TEST(StrategiesTable, HasEachExchangePlainAndOverlapped) {
-  std::vector<std::string> exchanges{"nccl", "peer-memory"};
-  for (const char* const way :
-       {"pairwise", "persistent", "neighbour", "alltoall", "put", "crystal"})
+  std::vector<std::string> exchanges{"nccl", "peer-memory", "device-datatypes"};
+  for (const char* const way : {"pairwise", "persistent", "pipelined", "neighbour", "alltoall",
+                                "put", "node-aware", "crystal"})
     for (const char* const memory : {"device-", "host-"})
       exchanges.push_back(std::string(memory) + way);
   for (const std::string& exchange : exchanges) {
@@ -238,7 +333,8 @@ TEST(StrategiesTable, HasEachExchangePlainAndOverlapped) {
     ASSERT_NE(plain, nullptr) << exchange;
     EXPECT_FALSE(plain->overlapped);
     EXPECT_EQ(plain->buffers, (exchange.starts_with("device") || exchange == "nccl" ? 2 : 4) +
-                                  (exchange.ends_with("crystal") ? 4 : 0));
+                                  (exchange.ends_with("crystal") ? 4 : 0) +
+                                  (exchange.ends_with("node-aware") ? 3 : 0));
     if (exchange.ends_with("crystal")) continue;  // several steps: nothing to hide in one gap
     const Strategy* overlapped = find_strategy(exchange + "+overlap");
     ASSERT_NE(overlapped, nullptr) << exchange;

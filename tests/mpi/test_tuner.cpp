@@ -19,6 +19,8 @@
 #include <vector>
 
 #include "core/errors.hpp"
+#include "core/machine.hpp"
+#include "gs/measure_paths.hpp"
 #include "gs/strategies/all_to_all.hpp"
 #include "gs/strategies/host_staged.hpp"
 #include "gs/strategies/pairwise.hpp"
@@ -829,10 +831,10 @@ INSTANTIATE_TEST_SUITE_P(In, TunerSurvives, testing::ValuesIn(throwers()),
 
 TEST_F(TunerTest, VerificationLeavesNoMessageForTheNext) {
   for (const Wrong& wrong : wrong_strategies()) {
-    const bool verified = verify_strategy(m_comm, m_gs.device_plan(), wrong.strategy).empty();
+    const bool verified = verify_strategy(m_comm, m_gs.message_plan(), wrong.strategy).empty();
     EXPECT_EQ(verified, m_alone) << wrong.strategy.name;
     for (const char* name : {"device-pairwise", "device-alltoall"})
-      EXPECT_EQ(verify_strategy(m_comm, m_gs.device_plan(), *find_strategy(name)), "") << name;
+      EXPECT_EQ(verify_strategy(m_comm, m_gs.message_plan(), *find_strategy(name)), "") << name;
   }
 }
 
@@ -893,7 +895,7 @@ TEST_F(TunerTest, VerificationPoisonsTheBuffersBeforeEveryCall) {
                                       const MessageBuffers& buffers) -> std::unique_ptr<Exchange> {
                                      return std::make_unique<Observing>(comm, plan, buffers);
                                    });
-  EXPECT_EQ(verify_strategy(m_comm, m_gs.device_plan(), observing), "");
+  EXPECT_EQ(verify_strategy(m_comm, m_gs.message_plan(), observing), "");
   std::map<std::size_t, std::array<int, 3>> calls;  // with NaN, +∞, -∞, by item size
   for (const Observed& o : observed) {
     EXPECT_TRUE(o.poisoned);
@@ -904,6 +906,36 @@ TEST_F(TunerTest, VerificationPoisonsTheBuffersBeforeEveryCall) {
   EXPECT_EQ(calls[sizeof(double)], (std::array<int, 3>{4, 2, 2}));
   EXPECT_EQ(calls[3 * sizeof(double)], (std::array<int, 3>{2, 0, 0}));
   EXPECT_EQ(calls[sizeof(float)], (std::array<int, 3>{2, 0, 0}));
+}
+
+// ---- Predictions -------------------------------------------------------------------------------
+
+TEST_F(TunerTest, PredictsWhatHasAModelAndChoosesBySamplesAlone) {
+  const std::vector<Strategy> strategies{*find_strategy("host-pairwise"), good("without_a_model"),
+                                         *find_strategy("host-pairwise+overlap"),
+                                         good("without_a_model+overlap", true)};
+  const MachinePaths paths =
+      measure_paths(m_comm, strategies, m_guard, {.seconds = 0, .least_rounds = 3});
+  const TuningResult result = tune(m_gs, strategies, m_work, m_options, m_guard, &paths);
+  expect_consistent(m_gs, result, strategies);
+  const auto cost = predict(m_comm, strategies[0].cost, m_gs.plan(), nodes_of_ranks(m_comm), paths);
+  ASSERT_TRUE(cost);
+  for (const CandidateResult& c : result.candidates) {
+    const bool has_model = c.strategy.cost.carrier != Carrier::none;
+    if (c.alone) {
+      ASSERT_EQ(c.alone->predicted.has_value(), has_model) << c.strategy.name;
+      EXPECT_EQ(c.alone->predicted.value_or(cost->alone()), cost->alone());
+    }
+    if (c.with_work) {
+      ASSERT_EQ(c.with_work->predicted.has_value(), has_model) << c.strategy.name;
+      const double expected =
+          c.strategy.overlapped ? cost->beyond(median(result.work_alone)) : cost->alone();
+      EXPECT_EQ(c.with_work->predicted.value_or(expected), expected);
+    }
+  }
+  for (const CandidateResult& c : run(strategies).candidates) {
+    EXPECT_FALSE(c.alone && c.alone->predicted) << c.strategy.name;
+  }
 }
 
 }  // namespace

@@ -17,6 +17,11 @@ CandidateResult candidate(const std::string& name, const std::string& memory, bo
   return c;
 }
 
+PathCost usual_path(double latency, double bandwidth, double further_message = 0) {
+  const LinearCost cost{latency, bandwidth};
+  return {"", {{8, cost.seconds(8)}, {65536, cost.seconds(65536)}}, cost, further_message};
+}
+
 TuningResult usual_tuning() {
   TuningResult t;
   t.candidates = {
@@ -42,6 +47,35 @@ TuningResult usual_tuning() {
   t.verify_seconds = 0.25;
   t.tune_seconds = 2.125;
   return t;
+}
+
+GridCandidate grid_candidate(const std::array<int, 3>& blocks, std::int64_t elements, int messages,
+                             double bytes) {
+  return {{{blocks}, elements, messages, bytes}};
+}
+
+GridRecord usual_grid() {
+  GridRecord g;
+  g.order = 7;
+  g.candidates = {
+      grid_candidate({1, 2, 2}, 65536, 3, 6422528), grid_candidate({0, 0, 0}, 65536, 3, 6422528),
+      grid_candidate({1, 1, 4}, 65536, 2, 9437184), grid_candidate({4, 1, 1}, 65600, 2, 9437184)};
+  for (GridCandidate& c : g.candidates) c.balanced = c.tried = c.model.elements == 65536;
+  const double seconds[] = {2.1e-3, 2.12e-3, 3.1e-3};
+  for (int c = 0; c < 3; ++c) {
+    StageResult& timing = g.candidates[c].timing.emplace();
+    timing.samples = {seconds[c] - 1e-4, seconds[c], seconds[c] + 1e-4};
+    timing.cost = {seconds[c], seconds[c] - 1e-4, seconds[c] + 1e-4};
+    timing.relative_to_best = seconds[c] / seconds[0];
+    timing.tie = c < 2;
+  }
+  g.why = "the best by the model of those that tie";
+  g.strategy = "device-pairwise";
+  g.rounds = 3;
+  g.plan_seconds = 0.5;
+  g.verify_seconds = 0.25;
+  g.tune_seconds = 1;
+  return g;
 }
 
 SolveRecord usual_solve() {
@@ -84,9 +118,32 @@ OrderRecord usual_order() {
   o.neighbours = {1, 1.5, 2};
   o.message_bytes = {1605632, 1605632, 1605632};
   o.sent_bytes = {1605632, 1605632, 1605632};
+  o.layouts = {3, 1, 2};
   o.setup_seconds = 4.5;
   o.tuning = usual_tuning();
   return o;
+}
+
+MachinePaths usual_paths() {
+  MachinePaths paths;
+  paths.launch = 3.25e-6;
+  paths.sync = 5e-6;
+  paths.pack = usual_path(8e-6, 500e9);
+  paths.copy_to_host = usual_path(10e-6, 50e9);
+  paths.copy_to_device = usual_path(9e-6, 55e9);
+  paths.messages = {
+      {Carrier::host_messages, ProbePlace::within_node, usual_path(1.5e-6, 10e9, 0.5e-6)},
+      {Carrier::host_messages, ProbePlace::between_nodes, usual_path(2.5e-6, 20e9, 0.25e-6)},
+      {Carrier::device_messages,
+       ProbePlace::within_node,
+       {"path by device messages crashed in the run started 2025-01-30T12:00:00Z; delete "
+        "nekbone-k-journal.jsonl to try it again",
+        {},
+        {},
+        0}},
+  };
+  paths.seconds = 0.25;
+  return paths;
 }
 
 MachineRecord usual_machine() {
@@ -116,6 +173,7 @@ RunRecord usual_run() {
   r.input.mesh.elements = {64, 64, 64};
   r.input.strategies = {"device-pairwise", "host-alltoall"};
   r.machine = usual_machine();
+  r.grid = usual_grid();
   r.orders = {usual_order()};
   r.solve = usual_solve();
   r.total_seconds = 123.5;
@@ -130,8 +188,11 @@ RunRecord one_rank_run() {
   r.machine.hosts = {"laptop"};
   r.machine.devices = {"host"};
   r.machine.binding = {"0"};
+  r.grid = {};
+  r.grid.candidates.push_back(grid_candidate({1, 1, 1}, 262144, 0, 0));
   OrderRecord& o = r.orders[0];
   o.boundary_elements = o.shared_dofs = o.neighbours = o.message_bytes = o.sent_bytes = {};
+  o.layouts = {};
   return r;
 }
 
@@ -186,6 +247,11 @@ RunRecord extreme_run() {
   m.binding.assign(3000, "");
   m.warnings = {"4 threads on 2 cores: " + std::string(120, 'w') + " take fewer ranks or threads"};
   m.mpi_library = "MPICH Version:\t4.0.2\nMPICH Device: ch4\n" + std::string(300, 'c');
+  for (int i = 0; i < 1000; ++i) r.grid.candidates.push_back(r.grid.candidates[i]);
+  for (GridCandidate& c : r.grid.candidates)
+    c.model = {{{100000, 100000, 100000}}, std::int64_t{1} << 50, 1 << 20, 1e15};
+  r.grid.candidates[0].timing->cost = {1e-12, -1e9, 1e300};
+  r.grid.why = std::string(300, 'y');
   OrderRecord& o = r.orders[0];
   o.compiled = false;
   o.elements = {1, 1.3e15, 2.6e18};

@@ -8,6 +8,8 @@ namespace nekbone_k {
 // Order 7 with two plain strategies, the faster of which also ran with the work, and two overlapped
 // ones, of which one hides its exchange in the noise and is selected.
 OrderRecord usual_order();
+// What messages of two places and one carrier cost, and one path that is not known.
+MachinePaths usual_paths();
 // Four ranks on two nodes.
 MachineRecord usual_machine();
 // That machine, that order, and a CG run that passed.

@@ -64,11 +64,11 @@ const std::vector<Mistake> unknown_keys{
      "order, preconditioner, iterations, tolerance, vector_ops"},
     {"AtTheTop", "orders: [7]\nslover: {order: 3}\n",
      "x.yaml:2: slover: unknown key; did you mean 'solver'? allowed here: mesh, orders, operator, "
-     "problem, solver, gather_scatter, verification, report, memory"},
+     "problem, deterministic, solver, gather_scatter, verification, report, memory"},
     {"TwoLevelsDown", "gather_scatter:\n  tuning:\n    minimum_round: 3\n",
      "x.yaml:3: gather_scatter.tuning.minimum_round: unknown key; did you mean 'minimum_rounds'? "
-     "allowed here: mode, cache, journal, patience_seconds, budget_seconds, minimum_rounds, "
-     "early_stop"},
+     "allowed here: mode, cache, journal, patience_seconds, budget_seconds, grid_budget_seconds, "
+     "minimum_rounds, early_stop"},
     {"InAFlowMapping", "mesh: {elements: 4,\n  Extent: 1}\n",
      "x.yaml:2: mesh.Extent: unknown key; did you mean 'extent'?"},
     {"NeighboursSwapped", "prolbem: nekbone",
@@ -203,6 +203,15 @@ const std::vector<Mistake> out_of_range{
      "x.yaml:1: mesh.epsilon: given '0.61'; allowed: a number > 0 and <= 0.6 for deformation sine"},
     {"EpsilonOfKershaw", "mesh: {deformation: kershaw, epsilon: 1.5, periodic: false}",
      "x.yaml:1: mesh.epsilon: given '1.5'; allowed: a number > 0 and <= 1"},
+    {"GridOfNothing", "mesh: {partition: [1, 0, 1]}",
+     "x.yaml:1: mesh.partition: given a list of 3; allowed: a list of 3 integers, each at least 1, "
+     "or one of auto, bisection, slabs"},
+    {"PartitionThatIsNoWord", "mesh: {partition: slabz}",
+     "x.yaml:1: mesh.partition: given 'slabz'; allowed: a list of 3 integers, each at least 1, or "
+     "one of auto, bisection, slabs; did you mean 'slabs'?"},
+    {"NegativeGridBudget", "gather_scatter: {tuning: {grid_budget_seconds: -1}}",
+     "x.yaml:1: gather_scatter.tuning.grid_budget_seconds: given '-1'; allowed: a finite number >= "
+     "0"},
     {"OrderZero", "orders: [1, 0]",
      "x.yaml:1: orders: given '0'; allowed: an integer from 1 to 31"},
     {"OrderThirtyTwo", "orders:\n  - 1\n  - 32\n",
@@ -260,6 +269,8 @@ const std::vector<Mistake> unknown_words{
      "x.yaml:1: gather_scatter.audit: given 'perhaps'"},
     {"TuningMode", "gather_scatter: {tuning: {mode: cache}}",
      "x.yaml:1: gather_scatter.tuning.mode: given 'cache'; allowed: one of measure, cached"},
+    {"Deterministic", "deterministic: 1",
+     "x.yaml:1: deterministic: given '1'; allowed: true or false"},
     {"EarlyStop", "gather_scatter: {tuning: {early_stop: 5}}",
      "x.yaml:1: gather_scatter.tuning.early_stop: given '5'"},
     {"NoPatience", "gather_scatter: {tuning: {patience_seconds: 0}}",
@@ -282,6 +293,9 @@ const std::vector<Mistake> keys_that_do_not_fit{
     {"BentAffineElements", "operator: {geometry: affine}\nmesh:\n  deformation: sine\n",
      "x.yaml:1: operator.geometry: given affine with mesh.deformation sine; allowed: affine with "
      "deformation none, or trilinear or stored"},
+    {"DeterministicByALibrary", "deterministic: true\nsolver:\n  vector_ops: kokkos-kernels\n",
+     "x.yaml:1: deterministic: given deterministic true with solver.vector_ops kokkos-kernels, "
+     "which adds as it comes; allowed: deterministic with vector_ops fused"},
     {"TaylorGreenInAClosedBox", "mesh: {periodic: [true, true, false]}\nproblem: taylor-green\n",
      "x.yaml:2: problem: given taylor-green with mesh.periodic [true, true, false]; allowed: "
      "taylor-green with periodic [true, true, true], or manufactured or nekbone, or none"},
@@ -324,6 +338,34 @@ const std::vector<Mistake> keys_that_do_not_fit{
      "one; allowed: at most 512 ranks",
      {},
      513},
+    {"GridOfAnotherProduct",
+     "mesh:\n  elements: [4, 4, 4]\n  partition: [2, 2, 1]\n",
+     "x.yaml:3: mesh.partition: given [2, 2, 1] for 6 ranks and elements [4, 4, 4]; allowed: three "
+     "integers whose product is 6, each at most the elements of its direction, such as [1, 2, 3], "
+     "or auto or bisection",
+     {},
+     6},
+    {"GridOfMoreBlocksThanElements",
+     "mesh:\n  elements: [8, 4, 4]\n  partition: [8, 1, 1]\n",
+     "--set mesh.elements=[4, 2, 8]: mesh.elements: given [8, 1, 1] for 8 ranks and elements [4, "
+     "2, "
+     "8]; allowed: three integers whose product is 8, each at most the elements of its direction, "
+     "such as [",
+     {"mesh.elements=[4, 2, 8]"},
+     8},
+    {"GridWhereNoneFits",
+     "mesh: {elements: 4, partition: [7, 1, 1]}",
+     "x.yaml:1: mesh.partition: given [7, 1, 1] for 7 ranks and elements [4, 4, 4]; allowed: three "
+     "integers whose product is 7, each at most the elements of its direction (there are none), or "
+     "auto or bisection",
+     {},
+     7},
+    {"SlabsOfTooManyRanks",
+     "mesh:\n  elements: [2, 4, 3]\n  partition: slabs\n",
+     "x.yaml:3: mesh.partition: given slabs for 5 ranks and elements [2, 4, 3]; allowed: slabs for "
+     "at most 4 ranks, as many as a direction has elements, or auto or bisection",
+     {},
+     5},
 };
 
 const std::vector<Mistake> not_an_input{

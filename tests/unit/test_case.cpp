@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,9 @@ TEST(CaseDefaults, AreThoseDocumented) {
   EXPECT_THAT(run.mesh.elements, ElementsAre(8, 8, 8));
   EXPECT_THAT(run.mesh.extent, ElementsAre(1.0, 1.0, 1.0));
   EXPECT_THAT(run.mesh.periodic, ElementsAre(true, true, true));
+  EXPECT_EQ(run.partition_mode, PartitionMode::automatic);
+  EXPECT_EQ(run.mesh.partition, Partition{});
+  EXPECT_EQ(run.grid_budget_seconds, 1.0);
   EXPECT_EQ(run.mesh.deformation, Deformation::none);
   EXPECT_EQ(run.mesh.epsilon, 0.3);
   EXPECT_THAT(run.orders, ElementsAre(1, 3, 7, 11));
@@ -38,6 +42,7 @@ TEST(CaseDefaults, AreThoseDocumented) {
   EXPECT_EQ(run.mesh.geometry, Geometry::stored);
   EXPECT_EQ(run.problem, ProblemKind::taylor_green);
   EXPECT_EQ(run.error_bound, 1e-6);
+  EXPECT_EQ(run.summation, Summation::ordinary);
   EXPECT_EQ(run.solver_order, 7);
   EXPECT_EQ(run.preconditioner, Preconditioner::none);
   EXPECT_EQ(run.iterations, 100);
@@ -105,6 +110,25 @@ memory: {limit_gib: 1.5}
   EXPECT_EQ(run.error_bound, 0.5);
   EXPECT_EQ(run.report_json, "out/a b.json");
   EXPECT_EQ(run.memory_limit_gib, 1.5);
+}
+
+TEST(CaseKeys, Deterministic) {
+  EXPECT_EQ(parse("deterministic: true").summation, Summation::deterministic);
+  EXPECT_EQ(parse("deterministic: false\nsolver: {vector_ops: kokkos-kernels}").summation,
+            Summation::ordinary);
+}
+
+TEST(CaseKeys, PartitionIsAWordOrAGrid) {
+  const auto partition = [](const std::string& given, int ranks) {
+    const Case run = parse("mesh: {elements: [6, 8, 8], partition: " + given + "}", {}, ranks);
+    return std::pair(run.partition_mode, run.mesh.partition);
+  };
+  EXPECT_EQ(partition("auto", 7), std::pair(PartitionMode::automatic, Partition{}));
+  EXPECT_EQ(partition("bisection", 7), std::pair(PartitionMode::bisection, Partition{}));
+  // Across the longest direction, the last of several.
+  EXPECT_EQ(partition("slabs", 7), std::pair(PartitionMode::slabs, (Partition{{1, 1, 7}})));
+  EXPECT_EQ(partition("[6, 1, 2]", 12), std::pair(PartitionMode::grid, (Partition{{6, 1, 2}})));
+  EXPECT_EQ(parse("gather_scatter: {tuning: {grid_budget_seconds: 0}}").grid_budget_seconds, 0.0);
 }
 
 TEST(CaseKeys, NothingIsSolvedInAnyBox) {
@@ -195,6 +219,9 @@ TEST(CaseNames, AreThoseOfTheInput) {
   EXPECT_STREQ(name(Preconditioner::jacobi), "jacobi");
   EXPECT_STREQ(name(VectorOps::fused), "fused");
   EXPECT_STREQ(name(VectorOps::kokkos_kernels), "kokkos-kernels");
+  EXPECT_STREQ(name(PartitionMode::automatic), "auto");
+  EXPECT_STREQ(name(PartitionMode::bisection), "bisection");
+  EXPECT_STREQ(name(PartitionMode::slabs), "slabs");
   EXPECT_STREQ(name(Geometry::stored), "stored");
   EXPECT_STREQ(name(Geometry::trilinear), "trilinear");
   EXPECT_STREQ(name(Geometry::affine), "affine");
@@ -279,14 +306,15 @@ TEST(CaseShipped, Tgv64HasEveryKey) {
   const std::string path = std::string(NEKBONE_K_SOURCE_DIR) + "/inputs/tgv64.yaml";
   std::ifstream stream(path);
   const std::string text(std::istreambuf_iterator<char>(stream), {});
-  for (const char* key :
-       {"mesh",           "elements",       "extent",         "periodic",       "deformation",
-        "epsilon",        "orders",         "operator",       "lambda",         "geometry",
-        "problem",        "solver",         "order",          "preconditioner", "iterations",
-        "tolerance",      "vector_ops",     "gather_scatter", "strategies",     "tuning",
-        "budget_seconds", "minimum_rounds", "early_stop",     "verification",   "error_bound",
-        "report",         "json",           "memory",         "limit_gib"})
-    EXPECT_THAT(text, testing::ContainsRegex("\n *" + std::string(key) + ":")) << key;
+  std::istringstream keys(
+      "mesh elements extent periodic deformation epsilon partition orders operator lambda geometry "
+      "deterministic problem solver order preconditioner iterations tolerance vector_ops "
+      "all_reduce "
+      "gather_scatter strategies audit tuning mode cache journal patience_seconds budget_seconds "
+      "minimum_rounds early_stop grid_budget_seconds verification error_bound report json memory "
+      "limit_gib");
+  for (std::string key; keys >> key;)
+    EXPECT_THAT(text, testing::ContainsRegex("\n *" + key + ":")) << key;
 }
 
 TEST(CaseShipped, ExchangesAlone) {

@@ -23,6 +23,7 @@ class DecisionCacheTest : public testing::Test {
   static DecisionKey key(const std::string& order, const std::string& mpi = "MPI 4") {
     return {{{"elements", "4, 4, 4"},
              {"periodic", "1, 1, 1"},
+             {"partition", "bisection"},
              {"order", order},
              {"components", "1"},
              {"precision", "double"},

@@ -69,6 +69,28 @@ TEST_F(JournalTest, KnowsNothingOfRunsThatEndOtherwise) {
   EXPECT_FALSE(fs::exists(path()));
 }
 
+TEST_F(JournalTest, KnowsWhatWasBegunAndDidNotEnd) {
+  status_of([](Journal& journal) {
+    journal.begin("host-put", "today");
+    journal.end();
+  });
+  EXPECT_FALSE(fs::exists(path()));
+  status_of([](Journal& journal) {
+    journal.begin("host-put", "today");
+    ::raise(SIGKILL);
+  });
+  EXPECT_EQ(Journal(path(), "here").why_excluded("host-put"),
+            "host-put was begun and did not end in the run started today; delete " + path() +
+                " to try it again");
+  // What another job wrote stays.
+  status_of([](Journal& journal) {
+    journal.begin("nccl", "today");
+    journal.end();
+  });
+  EXPECT_NE(Journal(path(), "here").why_excluded("host-put"), "");
+  EXPECT_EQ(Journal(path(), "here").why_excluded("nccl"), "");
+}
+
 TEST_F(JournalTest, PassesOverWhatIsNoLineOfIt) {
   std::ofstream(path()) << "nonsense\n{}\n[1]\n\n"
                         << R"({"strategy": "a", "place": "here", "how": "crashed", "when": "x"})";

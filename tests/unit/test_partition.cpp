@@ -12,18 +12,21 @@
 namespace nekbone_k {
 namespace {
 
-std::vector<ElementBox> all_boxes(const ElementBox& whole, int ranks) {
+std::vector<ElementBox> all_boxes(const ElementBox& whole, int ranks,
+                                  const Partition& partition = {}) {
   std::vector<ElementBox> boxes;
-  for (int rank = 0; rank < ranks; ++rank) boxes.push_back(partition_box(whole, ranks, rank));
+  for (int rank = 0; rank < ranks; ++rank)
+    boxes.push_back(partition_box(whole, ranks, rank, partition));
   return boxes;
 }
 
 // Paints every element with its rank: each must be painted once, and every rank must paint one.
-void expect_tiling(const ElementBox& whole, int ranks) {
+void expect_tiling(const ElementBox& whole, int ranks, const Partition& partition = {}) {
   SCOPED_TRACE(testing::Message() << whole.length(0) << " x " << whole.length(1) << " x "
-                                  << whole.length(2) << " on " << ranks);
+                                  << whole.length(2) << " on " << ranks << ", "
+                                  << partition.name());
   std::vector<int> painted(whole.volume(), 0);
-  for (const ElementBox& box : all_boxes(whole, ranks)) {
+  for (const ElementBox& box : all_boxes(whole, ranks, partition)) {
     for (int d = 0; d < 3; ++d) {
       ASSERT_LT(box.begin[d], box.end[d]);
       ASSERT_LE(whole.begin[d], box.begin[d]);
@@ -133,6 +136,92 @@ TEST(Partition, GivesEachOfAsManyRanksAsElementsOne) {
 TEST(Partition, RefusesMoreRanksThanElements) {
   EXPECT_THROW(partition_box({{0, 0, 0}, {7, 1, 1}}, 8, 0), InternalError);
   EXPECT_THROW(partition_box({{0, 0, 0}, {2, 3, 4}}, 25, 24), InternalError);
+}
+
+// ---- Grids -------------------------------------------------------------------------------------
+
+TEST(PartitionGrid, TilesEveryBoxThatItFits) {
+  int fitting = 0;
+  for (const auto& lengths : {std::array{5, 3, 2}, std::array{4, 4, 4}, std::array{1, 7, 3}})
+    for (int x = 1; x <= 6; ++x)
+      for (int y = 1; y <= 8; ++y)
+        for (int z = 1; z <= 5; ++z) {
+          const Partition grid{{x, y, z}};
+          const bool fits = x <= lengths[0] && y <= lengths[1] && z <= lengths[2];
+          ASSERT_EQ(grid.fits(lengths, x * y * z), fits) << grid.name();
+          EXPECT_FALSE(grid.fits(lengths, x * y * z + 1)) << grid.name();
+          if (!fits) continue;
+          ++fitting;
+          const std::array begin{2, 0, 5};
+          expect_tiling({begin, {begin[0] + lengths[0], lengths[1], begin[2] + lengths[2]}},
+                        x * y * z, grid);
+        }
+  EXPECT_EQ(fitting, 5 * 3 * 2 + 4 * 4 * 4 + 7 * 3);
+}
+
+TEST(PartitionGrid, BlocksOfADirectionDifferByAtMostOneElement) {
+  const std::array lengths{11, 8, 3};
+  const Partition grid{{4, 3, 2}};
+  for (const ElementBox& box : all_boxes({{0, 0, 0}, lengths}, 24, grid))
+    for (int d = 0; d < 3; ++d) {
+      EXPECT_GE(box.length(d), lengths[d] / grid.blocks[d]);
+      EXPECT_LE(box.length(d), (lengths[d] + grid.blocks[d] - 1) / grid.blocks[d]);
+    }
+}
+
+TEST(PartitionGrid, NumbersRanksFirstDirectionFastest) {
+  const Partition grid{{2, 3, 2}};
+  const auto boxes = all_boxes({{0, 0, 0}, {4, 7, 2}}, 12, grid);
+  EXPECT_EQ(boxes[0], (ElementBox{{0, 0, 0}, {2, 3, 1}}));  // the first has the element too much
+  EXPECT_EQ(boxes[1], (ElementBox{{2, 0, 0}, {4, 3, 1}}));
+  EXPECT_EQ(boxes[2], (ElementBox{{0, 3, 0}, {2, 5, 1}}));
+  EXPECT_EQ(boxes[6], (ElementBox{{0, 0, 1}, {2, 3, 2}}));
+  EXPECT_EQ(boxes[11], (ElementBox{{2, 5, 1}, {4, 7, 2}}));
+}
+
+TEST(PartitionGrid, OfTooManyBlocksIsRefused) {
+  EXPECT_THROW(partition_box({{0, 0, 0}, {4, 4, 4}}, 5, 0, {{5, 1, 1}}), InternalError);
+  EXPECT_THROW(partition_box({{0, 0, 0}, {4, 4, 4}}, 5, 0, {{2, 2, 1}}), InternalError);
+  // 2^33 blocks are not the 0 ranks that they come to in 32 bits.
+  EXPECT_FALSE((Partition{{2048, 2048, 2048}}.fits({4096, 4096, 4096}, 1 << 30)));
+}
+
+TEST(PartitionNames, SayWhatItIs) {
+  EXPECT_EQ(Partition{}.name(), "bisection");
+  EXPECT_EQ((Partition{{12, 3, 1}}.name()), "12 × 3 × 1");
+  EXPECT_TRUE((Partition{{1, 3, 1}}.is_slabs()));
+  EXPECT_FALSE((Partition{{2, 3, 1}}.is_slabs()));
+  EXPECT_FALSE((Partition{{1, 1, 1}}.is_slabs()));
+  EXPECT_FALSE(Partition{}.is_slabs());
+  EXPECT_TRUE(Partition{}.fits({2, 2, 2}, 7));
+  EXPECT_FALSE(Partition{}.fits({2, 2, 2}, 9));
+}
+
+// ---- Ranks of the bisection ---------------------------------------------------------------------
+
+TEST(PartitionSearch, FindsEveryRankWhoseBoxMeets) {
+  std::mt19937 random(11);
+  const ElementBox whole{{0, 0, 0}, {9, 6, 7}};
+  for (const int ranks : {1, 2, 7, 30, 97}) {
+    const auto boxes = all_boxes(whole, ranks);
+    for (int trial = 0; trial < 20; ++trial) {
+      ElementBox wanted;
+      for (int d = 0; d < 3; ++d) {
+        wanted.begin[d] = static_cast<int>(random() % whole.end[d]);
+        wanted.end[d] =
+            wanted.begin[d] + 1 + static_cast<int>(random() % (whole.end[d] - wanted.begin[d]));
+      }
+      const auto meets = [&](const ElementBox& box) {
+        for (int d = 0; d < 3; ++d)
+          if (box.end[d] <= wanted.begin[d] || wanted.end[d] <= box.begin[d]) return false;
+        return true;
+      };
+      std::vector<int> expected;
+      for (int rank = 0; rank < ranks; ++rank)
+        if (meets(boxes[rank])) expected.push_back(rank);
+      EXPECT_EQ(bisection_ranks(whole, ranks, meets), expected) << ranks << " ranks";
+    }
+  }
 }
 
 }  // namespace

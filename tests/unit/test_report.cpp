@@ -16,6 +16,8 @@ namespace {
 
 std::string whole_text(const RunRecord& r) {
   std::string text = header_text(r);
+  if (r.machine.paths) text += paths_text(*r.machine.paths);
+  text += grid_text(r.grid, r.machine.ranks) + would_divide_text(r.grid, 1, r.machine.ranks);
   for (const OrderRecord& order : r.orders) text += order_text(order);
   if (r.solve) text += solve_text(*r.solve, r.machine);
   return text + closing_text(r);
@@ -75,12 +77,76 @@ TEST(ReportHeader, GroupsEqualRanks) {
   EXPECT_FALSE(contains(text, "WARNING"));
 }
 
+TEST(ReportSolve, SaysWhatDeterminismCosts) {
+  RunRecord run = usual_run();
+  EXPECT_FALSE(contains(header_text(run), "deterministic"));
+  EXPECT_FALSE(contains(solve_text(*run.solve, run.machine), "checksum"));
+  EXPECT_TRUE(to_json(run)["solve"]["checksum"].is_null());
+  EXPECT_TRUE(to_json(run)["solve"]["determinism"].is_null());
+
+  run.input.summation = Summation::deterministic;
+  run.solve->checksum = 0x0123456789abcdef;
+  run.solve->summation_cost = {
+      .deterministic_seconds = 3e-3, .ordinary_seconds = 2e-3, .rounds = 7, .iterations = 5};
+  EXPECT_TRUE(contains(header_text(run), "  sums          deterministic"));
+  const std::string text = solve_text(*run.solve, run.machine);
+  EXPECT_TRUE(contains(line_with(text, "checksum"), "0123456789abcdef"));
+  EXPECT_TRUE(contains(line_with(text, "determinism"), "3.000 ms an iteration")) << text;
+  EXPECT_TRUE(contains(text, "1.50 times")) << text;
+  const auto solve = to_json(run)["solve"];
+  EXPECT_EQ(solve["checksum"], "0123456789abcdef");
+  EXPECT_EQ(solve["determinism"]["ratio"], 1.5);
+  EXPECT_EQ(to_json(run)["input"]["deterministic"], true);
+}
+
 TEST(ReportHeader, KeepsTheFirstLineOfTheMpiVersionAndSaysHowManyHostsItLeavesOut) {
   const std::string text = header_text(extreme_run());
   EXPECT_TRUE(contains(text, "  MPI           MPICH Version: 4.0.2\n"));
   EXPECT_FALSE(contains(text, "ch4"));
   EXPECT_TRUE(contains(text, "and 1488 more: machine.hosts of the JSON report"));
   EXPECT_TRUE(contains(text, "WARNING"));
+}
+
+TEST(ReportGrid, HasALineForEachAndMarksTheChoice) {
+  const RunRecord run = usual_run();
+  const std::string text = grid_text(run.grid, 4);
+  EXPECT_TRUE(
+      contains(text, "[ms] the exchange at order 7 by device-pairwise; 3 rounds, 1 in each"));
+  const std::string winner = line_with(text, "SELECTED");
+  EXPECT_TRUE(winner.starts_with("  1 × 2 × 2 ")) << winner;
+  for (const char* cell : {" 1 ", " 65536 ", " 3 ", " 6.125 MiB ", " 2.10 ", "2.00..2.20", " tie "})
+    EXPECT_TRUE(contains(winner, cell)) << cell << " in " << winner;
+  EXPECT_TRUE(contains(line_with(text, "1 × 1 × 4, slabs"), " 3.10 "));
+  EXPECT_FALSE(contains(line_with(text, "1 × 1 × 4, slabs"), "tie"));
+  EXPECT_TRUE(contains(line_with(text, "4 × 1 × 1, slabs"), " - "));
+  EXPECT_TRUE(contains(line_with(text, "4 × 1 × 1, slabs"), "uneven"));
+  EXPECT_TRUE(contains(text, "Selected: 1 × 2 × 2, the best by the model of those that tie"));
+  EXPECT_TRUE(contains(text, "Planned in 500.0 ms, verified in 250.0 ms, timed in 1.000 s"));
+}
+
+TEST(ReportGrid, IsOneLineWhereNothingIsChosen) {
+  EXPECT_EQ(grid_text(one_rank_run().grid, 1), "  process grid  one rank has all elements\n");
+  GridRecord pinned = usual_run().grid;
+  pinned.candidates.resize(1);
+  pinned.why = "as mesh.partition says";
+  EXPECT_TRUE(
+      contains(grid_text(pinned, 4),
+               "  process grid  1 × 2 × 2, as mesh.partition says: a rank has at most 65536 "));
+}
+
+TEST(ReportGrid, LeavesMostOfManyToTheJson) {
+  GridRecord grid = usual_run().grid;
+  for (int i = 0; i < 20; ++i) grid.candidates.push_back(grid.candidates.back());
+  EXPECT_TRUE(contains(grid_text(grid, 4), "and 18 more, not measured: process_grid of the JSON"));
+}
+
+TEST(ReportGrid, SaysWhatADryRunWouldMeasure) {
+  const std::string text = would_divide_text(usual_run().grid, 1, 4);
+  EXPECT_TRUE(
+      contains(text, "Would measure 3 of 4 ways to divide the elements among the ranks, 1 s"));
+  EXPECT_TRUE(contains(text,
+                       "  1 × 1 × 4: a rank has at most 65536 elements and sends 2 messages, 9.000 "
+                       "MiB, at order 7"));
 }
 
 TEST(ReportOrder, ColumnsAreAligned) {
@@ -132,10 +198,16 @@ TEST(ReportOrder, ShowsWhyAStrategyIsExcluded) {
   EXPECT_TRUE(contains(order_text(nothing_right_run().orders[0]), "Selected: none"));
 }
 
+TEST(ReportOrder, SaysHowMessagesLieInTheField) {
+  EXPECT_TRUE(contains(order_text(usual_order()),
+                       "in the field 3 of 6 messages are contiguous, 1 evenly strided, 2 indexed"));
+}
+
 TEST(ReportOrder, SaysWhenThereIsNothingToExchange) {
   const std::string text = order_text(one_rank_run().orders[0]);
   EXPECT_TRUE(contains(text, "no shared DOFs: nothing to exchange"));
   EXPECT_FALSE(contains(text, "neighbours"));
+  EXPECT_FALSE(contains(text, "contiguous"));
 }
 
 TEST(ReportOrder, SaysWhenTheSlowerKernelRan) {
@@ -143,6 +215,62 @@ TEST(ReportOrder, SaysWhenTheSlowerKernelRan) {
   EXPECT_FALSE(contains(order_text(order), "slower kernel"));
   order.compiled = false;
   EXPECT_TRUE(contains(order_text(order), "slower kernel with a run-time order ran"));
+}
+
+// ---- What the paths cost, and what follows from it ---------------------------------------------
+
+TEST(ReportPaths, HaveLatencyBandwidthAndWhatAMessageMoreTakes) {
+  const std::string text = paths_text(usual_paths());
+  EXPECT_TRUE(contains(line_with(text, "launch of a kernel"), "3.250 µs"));
+  EXPECT_TRUE(contains(line_with(text, "wait for a kernel"), "5.000 µs"));
+  EXPECT_TRUE(contains(line_with(text, "copy of messages back"), "55.00 GB/s"));
+  const std::string within = line_with(text, "host messages, within a node");
+  EXPECT_TRUE(contains(within, "1.500 µs") && contains(within, "10.00 GB/s") &&
+              contains(within, "500.0 ns"))
+      << within;
+  EXPECT_TRUE(contains(line_with(text, "host messages, between nodes"), "2.500 µs"));
+  const std::string unknown = line_with(text, "device messages, within a node");
+  EXPECT_FALSE(contains(unknown, "GB/s")) << unknown;
+  EXPECT_TRUE(contains(text, "not known: path by device messages crashed"));
+  EXPECT_TRUE(contains(text, "Measured in 250.0 ms"));
+  for (const std::string& line : lines_of(text)) EXPECT_LE(text_width(line), report_width) << line;
+}
+
+// The usual order with predictions for all but the second candidate.
+OrderRecord predicted_order() {
+  OrderRecord order = usual_order();
+  std::vector<CandidateResult>& candidates = order.tuning.candidates;
+  candidates[0].alone->predicted = 4e-6;  // took 18.4
+  candidates[0].with_work->predicted = 4e-6;
+  candidates[2].with_work->predicted = 2e-6;
+  candidates[3].with_work->predicted = 9.5e-3;  // took 0.5 beyond the 1 ms of the work
+  return order;
+}
+
+TEST(ReportPaths, StandAsPredictionsBesideWhatWasMeasured) {
+  EXPECT_FALSE(contains(order_text(usual_order()), "model"));
+  const std::string text = order_text(predicted_order());
+  const std::size_t with_work = text.find("with Ax of interior elements");
+  const std::string first = text.substr(0, with_work), second = text.substr(with_work);
+  const std::size_t end = line_with(text, "95 % interval").find("model") + 5;
+  const std::string row = line_with(first, "device-pairwise");
+  // Columns count code points, and this row has no others.
+  EXPECT_EQ(row.substr(end - 4, 4), " 4.0") << text;
+  EXPECT_EQ(line_with(first, "host-alltoall").substr(end - 2, 2), " -") << text;
+  EXPECT_TRUE(contains(line_with(second, "device-pairwise+overlap"), " 2.00 "));
+  for (const std::string& line : lines_of(text)) EXPECT_LE(text_width(line), report_width) << line;
+}
+
+TEST(ReportPaths, NameWhatIsOffItsModel) {
+  const std::string off = line_with(order_text(predicted_order()), "Off the model");
+  EXPECT_EQ(
+      off,
+      "  Off the model: device-pairwise 4.6x its model, host-alltoall+overlap 0.14x its model "
+      "with the work");
+  OrderRecord order = predicted_order();
+  order.tuning.candidates[0].alone->predicted = 5e-6;  // not four times
+  order.tuning.candidates[3].with_work->predicted = 1e-3;
+  EXPECT_FALSE(contains(order_text(order), "Off the model"));
 }
 
 TEST(ReportSolve, HasFiguresWithUnits) {
@@ -243,10 +371,23 @@ TEST(ReportJson, CarriesWhatItWasGiven) {
   EXPECT_EQ(json["machine"]["hosts"][2], "node2");
   EXPECT_EQ(json["machine"]["copy_bandwidth_bytes_per_s"], 100e9);
 
+  const auto& grid = json["process_grid"];
+  EXPECT_EQ(grid["selected"], "1 × 2 × 2");
+  EXPECT_EQ(grid["candidates"][0]["blocks"], (std::vector<int>{1, 2, 2}));
+  EXPECT_EQ(grid["candidates"][1]["blocks"], nullptr);
+  EXPECT_EQ(grid["candidates"][2]["slabs"], true);
+  EXPECT_EQ(grid["candidates"][2]["sent_bytes"], 9437184);
+  EXPECT_EQ(grid["candidates"][2]["timing"]["cost"]["median_s"], 3.1e-3);
+  EXPECT_EQ(grid["candidates"][3]["timing"], nullptr);
+  EXPECT_EQ(json["input"]["mesh"]["partition"], "auto");
+
   const auto& order = json["orders"][0];
   EXPECT_EQ(order["total_dofs"], 89915392);
   EXPECT_TRUE(order["per_rank"]["elements"]["max"].is_number_integer());
   EXPECT_EQ(order["per_rank"]["neighbours"]["avg"], 1.5);
+  EXPECT_EQ(order["messages"]["contiguous"], 3);
+  EXPECT_EQ(order["messages"]["strided"], 1);
+  EXPECT_EQ(order["messages"]["indexed"], 2);
   EXPECT_EQ(order["tuning"]["selected"], "device-pairwise+overlap");
   EXPECT_EQ(order["tuning"]["breakdown"]["exchange_s"], 12e-6);
   const auto& plain = order["tuning"]["candidates"][0];
@@ -261,6 +402,30 @@ TEST(ReportJson, CarriesWhatItWasGiven) {
   EXPECT_EQ(json["solve"]["relative_residual"], 5e-7);
   EXPECT_EQ(json["solve"]["history"], (std::vector<double>{4, 1, 2e-6}));
   EXPECT_DOUBLE_EQ(json["solve"]["bandwidth_share"].get<double>(), 0.7688);
+}
+
+TEST(ReportJson, HasPathsAndPredictions) {
+  RunRecord run = usual_run();
+  EXPECT_EQ(nlohmann::json::parse(to_json(run).dump())["machine"]["paths"], nullptr);
+  run.machine.paths = usual_paths();
+  run.orders = {predicted_order()};
+  const auto json = nlohmann::json::parse(to_json(run).dump());
+  const auto& paths = json["machine"]["paths"];
+  EXPECT_EQ(paths["launch_s"], 3.25e-6);
+  EXPECT_EQ(paths["copy_to_host"]["latency_s"], 10e-6);
+  EXPECT_EQ(paths["pack"]["sizes_bytes"], (std::vector<int>{8, 65536}));
+  ASSERT_EQ(paths["messages"].size(), 3u);
+  EXPECT_EQ(paths["messages"][1]["carrier"], "host messages");
+  EXPECT_EQ(paths["messages"][1]["between_nodes"], true);
+  EXPECT_EQ(paths["messages"][1]["path"]["bandwidth_bytes_per_s"], 20e9);
+  EXPECT_EQ(paths["messages"][1]["path"]["further_message_s"], 0.25e-6);
+  EXPECT_EQ(paths["messages"][1]["path"]["failure"], nullptr);
+  EXPECT_EQ(paths["messages"][2]["path"]["latency_s"], nullptr);
+  EXPECT_TRUE(paths["messages"][2]["path"]["failure"].is_string());
+  const auto& candidates = json["orders"][0]["tuning"]["candidates"];
+  EXPECT_EQ(candidates[0]["alone"]["predicted_s"], 4e-6);
+  EXPECT_EQ(candidates[1]["alone"]["predicted_s"], nullptr);
+  EXPECT_EQ(candidates[3]["with_work"]["predicted_s"], 9.5e-3);
 }
 
 TEST(ReportJson, HasNullForWhatIsNoNumberOrNotThere) {

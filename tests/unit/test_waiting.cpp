@@ -34,6 +34,35 @@ TEST(Waiting, EndsWithTheRequestsOrWithPatience) {
   MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
 }
 
+TEST(Waiting, ActsOnEachRequestOnceItIsDone) {
+  const Communicator comm(MPI_COMM_WORLD);
+  constexpr int n = 5;
+  std::vector<int> received(n, -1), order;
+  std::vector<MPI_Request> requests(n);
+  for (int i = 0; i < n; ++i)
+    MPI_Irecv(&received[i], 1, MPI_INT, comm.rank(), i, comm.get(), &requests[i]);
+  const auto send = [&](int i) {
+    const int value = 10 * i;
+    MPI_Send(&value, 1, MPI_INT, comm.rank(), i, comm.get());
+  };
+  send(3);
+  // Each that has come makes the next one come: were they waited for together, none would end.
+  wait_each(requests, 10, [&](int i) {
+    EXPECT_EQ(received[i], 10 * i);
+    order.push_back(i);
+    if (order.size() < n) send((i + 1) % n);
+  });
+  EXPECT_EQ(order, (std::vector<int>{3, 4, 0, 1, 2}));
+  wait_each({}, 10, [](int) { FAIL(); });
+
+  int never = 0;
+  std::vector<MPI_Request> one(1);
+  MPI_Irecv(&never, 1, MPI_INT, comm.rank(), 6, comm.get(), one.data());
+  EXPECT_THROW(wait_each(one, 0.05, [](int) { FAIL(); }), InternalError);
+  MPI_Cancel(one.data());
+  MPI_Wait(one.data(), MPI_STATUS_IGNORE);
+}
+
 // Collects what the dog barks at.
 struct Kennel {
   std::mutex mutex;

@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
 #include <type_traits>
 #include <vector>
 
 #include "core/errors.hpp"
 #include "gs/message_memory.hpp"
 #include "gs/strategies/mpi_item.hpp"
+#include "gs/strategies/passing_items.hpp"
 #include "gs/strategies/slots_there.hpp"
-#include "gs/strategies/words.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -38,6 +37,13 @@ struct Stage {
   std::vector<Arrival> arrivals;
 };
 
+/// The rank of the other half of [first, first + size) that `rank` sends to. The halves may differ
+/// by one: the last of the lower one sends to the last of all.
+int rank_across(int rank, int first, int size) {
+  const int lower = (size + 1) / 2;
+  return rank < first + lower ? std::min(rank + lower, first + size - 1) : rank - lower;
+}
+
 /// What each rank does at every step that leads from all ranks to one.
 template <class Visit>
 void for_each_step(int rank, int size, const Visit& visit) {
@@ -45,13 +51,10 @@ void for_each_step(int rank, int size, const Visit& visit) {
   while (size > 1) {
     const int lower = (size + 1) / 2, last = first + size - 1;
     const bool is_lower = rank < first + lower;
-    Step step;
+    Step step{rank_across(rank, first, size), {}};
     if (is_lower) {
-      // The halves may differ by one: the last of the lower one sends to the last of all.
-      step.to = std::min(rank + lower, last);
       if (rank + lower <= last) step.from = {rank + lower};
     } else {
-      step.to = rank - lower;
       step.from = {rank - lower};
       if (rank == last && size % 2 == 1) step.from.push_back(first + lower - 1);
     }
@@ -64,22 +67,6 @@ void for_each_step(int rank, int size, const Visit& visit) {
     }
   }
 }
-
-/// Item i of `to` = item which[i] of the store, of which the first n_sent are in `sent`.
-template <class Word>
-struct Pick {
-  const LocalIndex* which;
-  const Word *sent, *stored;
-  LocalIndex n_sent, words;  ///< words: of an item
-  Word* to;
-
-  KOKKOS_FUNCTION void operator()(LocalIndex i) const {
-    const LocalIndex at = which[i];
-    const Word* const from =
-        at < n_sent ? sent + std::size_t(at) * words : stored + std::size_t(at - n_sent) * words;
-    for (LocalIndex w = 0; w < words; ++w) to[std::size_t(i) * words + w] = from[w];
-  }
-};
 
 /// `Space` is where kernels that pick items run; the buffers are in memory that they can reach.
 template <class Space, class Memory>
@@ -109,32 +96,14 @@ class CrystalRouter final : public Exchange {
   }
 
   void poison() override {
-    // As often as it fits: a rank may pass on more, or less, than it receives.
-    const std::size_t received = m_n_slots * m_buffers.item_bytes;
-    if (received == 0) return;
-    const auto spread = [&](const MessageMemory<Memory>& memory, LocalIndex items) {
-      const std::size_t bytes = items * m_buffers.item_bytes;
-      for (std::size_t at = 0; at < bytes; at += received) {
-        const std::size_t n = std::min(received, bytes - at);
-        Kokkos::deep_copy(Bytes(static_cast<std::byte*>(memory.data()) + at, n),
-                          Bytes(static_cast<std::byte*>(m_buffers.receive), n));
-      }
-    };
-    spread(*m_picked_memory, m_most_picked);
-    spread(*m_store_memory, m_store_size - m_n_slots);
+    poison_items(*m_picked_memory, m_most_picked, m_buffers, m_n_slots);
+    poison_items(*m_store_memory, m_store_size - m_n_slots, m_buffers, m_n_slots);
   }
 
  private:
-  using Bytes = Kokkos::View<std::byte*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   static constexpr int tag = 19;
 
-  Space space() const {
-    if constexpr (std::is_same_v<Space, ExecutionSpace>) {
-      return m_buffers.stream;
-    } else {
-      return {};
-    }
-  }
+  Space space() const { return picking_space<Space>(m_buffers); }
 
   /// Follows all items from rank to rank, by messages that say what would come.
   void find_ways(const HaloPlan& plan) {
@@ -188,30 +157,15 @@ class CrystalRouter final : public Exchange {
     require(held.size() == static_cast<std::size_t>(m_n_slots), "an item lost its way");
     std::vector<LocalIndex> arrived(m_n_slots);
     for (const LocalIndex at : held) arrived[store[at].slot] = at;
-    m_picked = indices("nekbone_k: items to pick", picked);
-    m_arrived = indices("nekbone_k: items that arrived", arrived);
+    m_picked = item_positions<Memory>("nekbone_k: items to pick", picked);
+    m_arrived = item_positions<Memory>("nekbone_k: items that arrived", arrived);
     m_store_size = static_cast<LocalIndex>(store.size());
   }
 
-  using Indices = Kokkos::View<LocalIndex*, Memory>;
-  static Indices indices(const char* label, const std::vector<LocalIndex>& host) {
-    Indices copy{std::string(label), host.size()};
-    Kokkos::deep_copy(copy, Kokkos::View<const LocalIndex*, HostMemory>(host.data(), host.size()));
-    return copy;
-  }
-
   /// Item i of `to` = item which(first + i) of the store, whose first n_slots are the send buffer.
-  void pick(const Indices& which, LocalIndex first, LocalIndex n, void* to) const {
-    if (n == 0) return;
-    with_word(m_buffers.item_bytes, [&](auto word) {
-      using Word = decltype(word);
-      Kokkos::parallel_for(
-          "nekbone_k: pick items", Kokkos::RangePolicy<Space>(space(), 0, n),
-          Pick<Word>{which.data() + first, static_cast<const Word*>(m_buffers.send),
-                     static_cast<const Word*>(m_store_memory->data()), m_n_slots,
-                     static_cast<LocalIndex>(m_buffers.item_bytes / sizeof(Word)),
-                     static_cast<Word*>(to)});
-    });
+  void pick(const ItemPositions<Memory>& which, LocalIndex first, LocalIndex n, void* to) const {
+    pick_items(space(), which.data() + first, n,
+               {m_buffers.send, m_n_slots, m_store_memory->data()}, m_buffers.item_bytes, to);
   }
 
   /// Begins the next stage, if there is one.
@@ -243,7 +197,7 @@ class CrystalRouter final : public Exchange {
   // What a rank has in its hands at a call: what it sends, then what passes through.
   LocalIndex m_n_slots, m_store_size = 0, m_most_picked = 0;
   std::vector<Stage> m_stages;
-  Indices m_picked, m_arrived;
+  ItemPositions<Memory> m_picked, m_arrived;
   std::unique_ptr<MessageMemory<Memory>> m_picked_memory, m_store_memory;
   std::size_t m_next = 0;  // stage that is under way
   std::array<MPI_Request, 3> m_requests{};
@@ -253,6 +207,18 @@ class CrystalRouter final : public Exchange {
 using HostSpace = Kokkos::DefaultHostExecutionSpace;
 
 }  // namespace
+
+std::vector<int> crystal_route(int from, int to, int ranks) {
+  std::vector<int> route;
+  for (int first = 0, size = ranks, at = from; size > 1; route.push_back(at)) {
+    const int lower = (size + 1) / 2;
+    const bool to_lower = to < first + lower;
+    if ((at < first + lower) != to_lower) at = rank_across(at, first, size);
+    if (!to_lower) first += lower;
+    size = to_lower ? lower : size - lower;
+  }
+  return route;
+}
 
 std::unique_ptr<Exchange> make_crystal_router(const Communicator& comm, const HaloPlan& plan,
                                               const MessageBuffers& buffers) {

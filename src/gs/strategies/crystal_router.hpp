@@ -2,6 +2,8 @@
 /// Messages combined on their way through a hypercube of ranks.
 #pragma once
 
+#include <vector>
+
 #include "gs/exchange.hpp"
 
 namespace nekbone_k {
@@ -18,5 +20,9 @@ std::unique_ptr<Exchange> make_crystal_router(const Communicator&, const HaloPla
 /// For buffers in host memory, as host_staged() gives: items are picked by the host.
 std::unique_ptr<Exchange> make_host_crystal_router(const Communicator&, const HaloPlan&,
                                                    const MessageBuffers&);
+
+/// Where an item on its way from one rank to another is after each step; where it does not move it
+/// is where it was. Empty for one rank.
+std::vector<int> crystal_route(int from, int to, int ranks);
 
 }  // namespace nekbone_k

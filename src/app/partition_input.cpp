@@ -1,0 +1,101 @@
+#include "app/partition_input.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "app/yaml_reader.hpp"
+#include "mesh/partition_model.hpp"
+
+namespace nekbone_k {
+namespace {
+
+constexpr std::array partition_words{PartitionMode::automatic, PartitionMode::bisection,
+                                     PartitionMode::slabs};
+
+/// The grid with the least surface of its largest block, or nothing where none fits.
+std::optional<Partition> compact_grid(const std::array<int, 3>& elements, int ranks) {
+  std::optional<Partition> best;
+  double least = std::numeric_limits<double>::infinity();
+  for (const Partition& grid : possible_partitions(elements, ranks)) {
+    if (!grid.is_grid()) continue;
+    const ElementBox box = partition_box({{0, 0, 0}, elements}, ranks, 0, grid);
+    double surface = 0;
+    for (int d = 0; d < 3; ++d) surface += static_cast<double>(box.volume()) / box.length(d);
+    if (surface < least) {
+      least = surface;
+      best = grid;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+std::optional<GivenPartition> PartitionRule::convert(const YamlValue& given) const {
+  if (given.kind == YamlValue::Kind::list && given.items.size() == 3) {
+    GivenPartition grid{PartitionMode::grid, {}};
+    for (std::size_t d = 0; d < 3; ++d) {
+      const auto blocks = Integers{1, std::numeric_limits<int>::max()}.convert(given.items[d]);
+      if (!blocks) return std::nullopt;
+      grid.blocks[d] = *blocks;
+    }
+    return grid;
+  }
+  if (given.kind != YamlValue::Kind::scalar) return std::nullopt;
+  for (const PartitionMode mode : partition_words)
+    if (given.text == name(mode)) return GivenPartition{mode, {}};
+  return std::nullopt;
+}
+
+std::string PartitionRule::allowed(const YamlValue& given) const {
+  Words words;
+  for (const PartitionMode mode : partition_words) words.words.emplace_back(name(mode));
+  return "a list of 3 integers, each at least 1, or " + words.allowed(given);
+}
+
+Partition pinned_partition(const GivenPartition& given, const std::array<int, 3>& elements,
+                           int ranks) {
+  if (given.mode == PartitionMode::grid) return {given.blocks};
+  if (given.mode != PartitionMode::slabs) return {};
+  Partition slabs{{1, 1, 1}};
+  const auto longest = std::max_element(elements.rbegin(), elements.rend());
+  slabs.blocks[elements.rend() - longest - 1] = ranks;
+  return slabs;
+}
+
+std::string complaint_about(const GivenPartition& given, const std::array<int, 3>& elements,
+                            int ranks) {
+  if (pinned_partition(given, elements, ranks).fits(elements, ranks)) return {};
+  if (given.mode == PartitionMode::slabs) {
+    const int longest = *std::max_element(elements.begin(), elements.end());
+    return fmt::format(
+        "given slabs for {} ranks and elements [{}]; allowed: slabs for at most {} rank{}, as many "
+        "as a direction has elements, or auto or bisection",
+        ranks, fmt::join(elements, ", "), longest, longest == 1 ? "" : "s");
+  }
+  const auto good = compact_grid(elements, ranks);
+  return fmt::format(
+      "given [{}] for {} rank{} and elements [{}]; allowed: three integers whose product is {}, "
+      "each at most the elements of its direction{}, or auto or bisection",
+      fmt::join(given.blocks, ", "), ranks, ranks == 1 ? "" : "s", fmt::join(elements, ", "), ranks,
+      good ? fmt::format(", such as [{}]", fmt::join(good->blocks, ", ")) : " (there are none)");
+}
+
+const char* name(PartitionMode mode) {
+  switch (mode) {
+    case PartitionMode::automatic:
+      return "auto";
+    case PartitionMode::bisection:
+      return "bisection";
+    case PartitionMode::slabs:
+      return "slabs";
+    case PartitionMode::grid:
+      return "grid";
+  }
+  return "";
+}
+
+}  // namespace nekbone_k

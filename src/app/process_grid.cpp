@@ -1,0 +1,239 @@
+#include "app/process_grid.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/format.hpp"
+#include "app/replay.hpp"
+#include "core/waiting.hpp"
+#include "gs/plan_timing.hpp"
+#include "gs/statistics.hpp"
+#include "gs/verify.hpp"
+
+namespace nekbone_k {
+namespace {
+
+/// Balanced partitions that are measured at most, and of those that the model cannot tell apart, as
+/// one shape in several directions; the best slabs come on top.
+constexpr int most_tried = 6, most_alike = 3;
+/// Rounds that are measured even past the budget.
+constexpr int least_grid_rounds = 5;
+/// No further partition is planned once planning has taken so long, s; two are in any case.
+constexpr double most_planning = 3;
+/// What a partition must save of the exchange to be taken in the place of one before it.
+constexpr double worth_changing = 0.1;
+/// Bytes for each DOF sent: of a plan that is kept, without its messages, and, once, of one that is
+/// being made.
+constexpr double plan_bytes = 60, planning_bytes = 256;
+
+void choose_tried(std::vector<GridCandidate>& candidates) {
+  int tried = 0;
+  bool slabs = false;
+  for (GridCandidate& c : candidates) {
+    const bool first_slabs = !slabs && c.model.partition.is_slabs();
+    slabs |= first_slabs;
+    const auto alike = std::count_if(candidates.begin(), candidates.end(), [&](const auto& other) {
+      return other.tried && other.model.messages == c.model.messages &&
+             other.model.sent_bytes == c.model.sent_bytes;
+    });
+    c.tried = first_slabs || (c.balanced && tried < most_tried && alike < most_alike);
+    if (c.tried && c.balanced) ++tried;
+  }
+}
+
+MeshSpec divided(const Case& input, const GridCandidate& candidate) {
+  MeshSpec spec = input.mesh;
+  spec.partition = candidate.model.partition;
+  return spec;
+}
+
+/// Bytes on this rank for measuring `tried` by one of the case's strategies.
+double measuring_memory(const Communicator& comm, const Case& input, int order,
+                        const std::vector<GridCandidate*>& tried) {
+  int buffers = 0;
+  for (const std::string& name : input.strategies)
+    buffers = std::max(buffers, find_strategy(name)->buffers);
+  double all = 0, largest = 0;
+  for (const GridCandidate* c : tried) {
+    const auto sent =
+        static_cast<double>(halo_size(divided(input, *c), order, comm.size(), comm.rank()).sent);
+    all += sent;
+    largest = std::max(largest, sent);
+  }
+  return all * (plan_bytes + buffers * sizeof(double)) + largest * planning_bytes;
+}
+
+std::shared_ptr<const DeviceHaloPlan> plan_of(const Communicator& comm, const MeshSpec& spec,
+                                              int order) {
+  const BoxMesh mesh(spec, order, comm.size(), comm.rank());
+  std::vector<GlobalId> ids;
+  for (const LatticePoint& p : mesh.sharing_candidates()) ids.push_back(mesh.global_id(p));
+  return std::make_shared<DeviceHaloPlan>(make_halo_plan(comm, ids));
+}
+
+/// What verify_candidate() fills in.
+struct Verdict {
+  bool available = true, verified = false;
+  std::string failure;
+};
+
+/// The first strategy of the case that is to be had and right for a plan, or nullptr.
+const Strategy* first_right(const Communicator& comm, const Case& input,
+                            const std::shared_ptr<const DeviceHaloPlan>& plan,
+                            const TuningGuard& guard) {
+  for (const std::string& name : input.strategies) {
+    const Strategy* const strategy = find_strategy(name);
+    Verdict verdict;
+    verify_candidate(verdict, name, guard.why_excluded(name), guard,
+                     [&] { return verify_strategy(comm, plan, *strategy, guard.patience); });
+    if (verdict.verified) return strategy;
+  }
+  return nullptr;
+}
+
+/// Plans of the first of `tried`, as many as there is time for; the others are tried no more.
+std::vector<std::shared_ptr<const DeviceHaloPlan>> make_plans(const Communicator& comm,
+                                                              const Case& input, int order,
+                                                              std::vector<GridCandidate*>& tried) {
+  const double begin = wall_seconds();
+  std::vector<std::shared_ptr<const DeviceHaloPlan>> plans;
+  while (plans.size() < tried.size()) {
+    if (plans.size() >= 2 && comm.broadcast(wall_seconds() - begin) > most_planning) break;
+    plans.push_back(plan_of(comm, divided(input, *tried[plans.size()]), order));
+  }
+  for (std::size_t c = plans.size(); c < tried.size(); ++c) tried[c]->tried = false;
+  tried.resize(plans.size());
+  return plans;
+}
+
+/// Measures `tried`; returns why it could not, or nothing.
+std::string measure(const Communicator& comm, const Case& input, const TuningGuard& guard,
+                    Progress& progress, std::vector<GridCandidate*>& tried, GridRecord& grid) {
+  double at = wall_seconds();
+  const auto seconds_since_last = [&] {
+    const double before = at;
+    at = wall_seconds();
+    return comm.max(at - before);
+  };
+  progress.stage(fmt::format("planning {} process grids", tried.size()));
+  const auto plans = make_plans(comm, input, grid.order, tried);
+  grid.plan_seconds = seconds_since_last();
+
+  progress.stage("tuning the process grid");
+  // With the neighbours of the first, but few DOFs: each order verifies every strategy anyway.
+  const Strategy* const strategy =
+      first_right(comm, input, plan_of(comm, divided(input, *tried.front()), 1), guard);
+  grid.verify_seconds = seconds_since_last();
+  if (strategy == nullptr) return "no strategy is right and to be had";
+  PlanTiming timing =
+      time_plans(comm, plans, *strategy, input.grid_budget_seconds, least_grid_rounds, guard);
+  grid.tune_seconds = seconds_since_last();
+  if (!timing.failure.empty()) return fmt::format("{}: {}", strategy->name, timing.failure);
+  grid.strategy = strategy->name;
+  grid.rounds = timing.rounds;
+  grid.repeats = timing.repeats;
+  for (std::size_t c = 0; c < tried.size(); ++c) tried[c]->timing = std::move(timing.stages[c]);
+  return {};
+}
+
+}  // namespace
+
+GridRecord list_grids(const Communicator& comm, const Case& input) {
+  GridRecord grid;
+  grid.order = input.solves() ? input.solver_order
+                              : *std::max_element(input.orders.begin(), input.orders.end());
+  if (input.partition_mode != PartitionMode::automatic) {
+    grid.candidates = {{model_partition(comm, input.mesh, grid.order)}};
+    grid.why = "as mesh.partition says";
+    return grid;
+  }
+  for (const PartitionModel& model : model_partitions(comm, input.mesh, grid.order))
+    grid.candidates.push_back({model});
+  const std::int64_t least = grid.candidates.front().model.elements;
+  for (GridCandidate& c : grid.candidates) c.balanced = c.model.elements == least;
+  if (grid.candidates.size() == 1) {
+    grid.why = "there is no other";
+  } else if (input.grid_budget_seconds > 0) {
+    choose_tried(grid.candidates);
+    grid.why = "the best by the model";
+  } else {
+    grid.why =
+        "the best by the model; none is measured, as gather_scatter.tuning.grid_budget_seconds is "
+        "0";
+  }
+  return grid;
+}
+
+std::vector<Partition> selectable_partitions(const GridRecord& grid) {
+  std::vector<Partition> partitions{grid.partition()};
+  for (const GridCandidate& c : grid.candidates)
+    if (c.tried && c.balanced) partitions.push_back(c.model.partition);
+  return partitions;
+}
+
+void tune_grid(const Communicator& comm, const Case& input, const MachineRecord& machine,
+               const MemoryBudget& budget, const TuningGuard& guard, Progress& progress,
+               GridRecord& grid) {
+  std::vector<GridCandidate*> tried;
+  int most_messages = 0;
+  for (GridCandidate& c : grid.candidates)
+    if (c.tried) {
+      tried.push_back(&c);
+      most_messages = std::max(most_messages, c.model.messages);
+    }
+  if (tried.size() < 2) return;
+
+  KeptGrid kept;
+  if (input.tuning_mode == TuningMode::cached) {
+    kept = find_kept_grid(comm, input, machine, grid.order);
+    for (std::size_t c = 0; c < grid.candidates.size(); ++c)
+      if (grid.candidates[c].balanced && grid.candidates[c].model.partition.name() == kept.name) {
+        grid.selected = static_cast<int>(c);
+        grid.replayed = true;
+        grid.why = "the choice of " + kept.note;
+        return;
+      }
+  }
+  const double bytes = comm.max(measuring_memory(comm, input, grid.order, tried) * budget.sharers);
+  std::string failure;
+  if (most_messages == 0)
+    failure = "nothing is shared";
+  else if (bytes > budget.available)
+    failure = fmt::format("that takes {} a {}", bytes_text(bytes), budget.place);
+  else
+    failure = measure(comm, input, guard, progress, tried, grid);
+  if (!failure.empty()) {
+    grid.why = "the best by the model; none is measured: " + failure;
+    return;
+  }
+  grid.selected = judge_grids(grid.candidates);
+  grid.why = grid.candidates[grid.selected].timing->tie ? "the best by the model of those that tie"
+                                                        : "the fastest";
+  if (input.tuning_mode == TuningMode::cached)
+    grid.why += "; " + keep_grid(comm, input, machine, grid, kept);
+}
+
+int judge_grids(std::vector<GridCandidate>& candidates) {
+  const GridCandidate* best = nullptr;
+  for (GridCandidate& c : candidates) {
+    if (!c.timing) continue;
+    c.timing->cost = summarize(c.timing->samples);
+    if (c.balanced && (best == nullptr || c.timing->cost.median < best->timing->cost.median))
+      best = &c;
+  }
+  const StageResult& fastest = *best->timing;
+  std::vector<int> tied;
+  for (std::size_t p = 0; p < candidates.size(); ++p) {
+    if (!candidates[p].timing) continue;
+    StageResult& timing = *candidates[p].timing;
+    timing.relative_to_best = timing.cost.median / fastest.cost.median;
+    const bool same = is_tie(timing.samples, fastest.samples, for_ever) ||
+                      timing.relative_to_best <= 1 + worth_changing;
+    if (candidates[p].balanced && same) tied.push_back(static_cast<int>(p));
+  }
+  for (const int p : tied) candidates[p].timing->tie = tied.size() > 1;
+  return tied.front();
+}
+
+}  // namespace nekbone_k

@@ -1,0 +1,64 @@
+/// @file
+/// The kernels before and after an exchange of contributions.
+#pragma once
+
+#include <string>
+
+#include "core/types.hpp"
+#include "gs/contribution_plan.hpp"
+#include "gs/reduction.hpp"
+
+namespace nekbone_k {
+
+/// The part of a ContributionPlan that is no matter of messages, with the plan of the DOFs; index
+/// arrays in device memory.
+struct DeviceContributions {
+  DeviceContributions(HaloPlan plan, const ContributionPlan& contributions)
+      : dofs(std::move(plan)),
+        place_points(to_device("nekbone_k: points of places", contributions.place_points)),
+        source_offsets(to_device("nekbone_k: source offsets", contributions.source_offsets)),
+        sources(to_device("nekbone_k: sources", contributions.sources)) {}
+
+  HaloPlan dofs;
+  DeviceVector<LocalIndex> place_points, source_offsets, sources;
+};
+
+/// Copies the values of points, shape (n_points, components), to their places; zero where there is
+/// none. In the order of the kernels of `stream`.
+template <class T>
+void take_contributions(const DeviceVector<LocalIndex>& place_points, const DeviceField<T>& points,
+                        const DeviceField<T>& places, const ExecutionSpace& stream) {
+  const int components = static_cast<int>(points.extent(1));
+  Kokkos::parallel_for(
+      "nekbone_k: take contributions",
+      Kokkos::RangePolicy<ExecutionSpace>(stream, 0,
+                                          static_cast<LocalIndex>(place_points.extent(0))),
+      KOKKOS_LAMBDA(const LocalIndex place) {
+        const LocalIndex point = place_points(place);
+        for (int c = 0; c < components; ++c)
+          places(place, c) = point == ContributionPlan::no_point ? T(0) : points(point, c);
+      });
+}
+
+/// The contributions of all ranks to a DOF, in the order of their keys; see Unpack.
+template <class T, Reduction op>
+struct CombineContributions {
+  DeviceField<T> field, places;
+  DeviceVector<LocalIndex> offsets, sources;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex s, const T* received) const {
+    const int components = static_cast<int>(field.extent(1));
+    for (int c = 0; c < components; ++c) {
+      const auto contribution = [&](LocalIndex at) {
+        const LocalIndex from = sources(at);
+        return from < 0 ? places(~from, c) : received[std::size_t(from) * components + c];
+      };
+      T value = contribution(offsets(s));
+      for (LocalIndex at = offsets(s) + 1; at < offsets(s + 1); ++at)
+        value = combine<op>(value, contribution(at));
+      field(s, c) = value;
+    }
+  }
+};
+
+}  // namespace nekbone_k

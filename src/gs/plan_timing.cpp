@@ -1,0 +1,72 @@
+#include "gs/plan_timing.hpp"
+
+#include <algorithm>
+
+#include "core/errors.hpp"
+
+namespace nekbone_k {
+namespace {
+
+/// As in tuning: long enough that the clock's grain does not matter.
+constexpr double shortest_plan_sample = 200e-6;
+
+/// One plan in the making: what is exchanged, and by what.
+struct TimedPlan {
+  DeviceField<double> field;
+  HaloExchange<double> exchange;
+
+  void exchange_once() {
+    exchange.start(field);
+    exchange.finish(field, Reduction::add);
+  }
+  /// Seconds on this rank for so many exchanges; all ranks begin together.
+  double time(const Communicator& comm, int repeats) {
+    comm.barrier();
+    const double begin = wall_seconds();
+    for (int i = 0; i < repeats; ++i) exchange_once();
+    Kokkos::fence("nekbone_k: exchanges of a plan timed");
+    return wall_seconds() - begin;
+  }
+};
+
+}  // namespace
+
+PlanTiming time_plans(const Communicator& comm,
+                      std::span<const std::shared_ptr<const DeviceHaloPlan>> plans,
+                      const Strategy& strategy, double seconds, int least_rounds,
+                      const TuningGuard& guard) {
+  PlanTiming timing;
+  timing.stages.resize(plans.size());
+  std::vector<std::unique_ptr<TimedPlan>> timed;
+  double shortest = for_ever, round = 0;
+  for (const auto& plan : plans) {
+    guard.enter(strategy.name);
+    try {
+      timed.push_back(std::make_unique<TimedPlan>(
+          TimedPlan{DeviceField<double>("nekbone_k: shares of a plan", plan->host.n_shared(), 1),
+                    HaloExchange<double>(comm, plan, strategy, 1, guard.patience)}));
+    } catch (const UnavailableError& error) {  // on every rank
+      timing.failure = error.what();
+      guard.leave();
+      return timing;
+    }
+    timed.back()->time(comm, 1);
+    const double once = comm.max(timed.back()->time(comm, 1));
+    guard.leave();
+    shortest = std::min(shortest, once);
+    round += once;
+  }
+  // Slow plans beside a fast one must not use the time up.
+  const double wanted = shortest_plan_sample / std::max(shortest, 1e-9);
+  const double affordable = seconds / (least_rounds + Rounds::warm_ups) / std::max(round, 1e-9);
+  timing.repeats = std::clamp(static_cast<int>(std::min(wanted, affordable)), 1, 1000);
+  std::vector<StageResult*> members;
+  for (StageResult& stage : timing.stages) members.push_back(&stage);
+  timing.rounds = Rounds(comm).run(
+      members, nullptr, {.seconds = seconds, .least = least_rounds, .early_stop = false},
+      [&](std::size_t p) { return timed[p]->time(comm, timing.repeats) / timing.repeats; });
+  for (const auto& plan : timed) plan->exchange.check();
+  return timing;
+}
+
+}  // namespace nekbone_k

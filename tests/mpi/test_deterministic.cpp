@@ -1,0 +1,346 @@
+// Sums whose bits do not depend on the division among ranks, nor on the strategy.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <optional>
+#include <ostream>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gs/contribution_plan.hpp"
+#include "gs/reproducible_sum.hpp"
+#include "operators/checksum.hpp"
+#include "operators/elliptic_operator.hpp"
+#include "operators/null_space.hpp"
+#include "solver/conjugate_gradients.hpp"
+#include "support/available_strategies.hpp"
+#include "support/reference_operator.hpp"
+
+namespace nekbone_k {
+namespace {
+
+// ---- Products ----------------------------------------------------------------------------------
+
+struct Pairs {
+  static constexpr int n_products = 2;
+  const double *u, *v;
+
+  template <class Value>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex a, Value (&x)[2], Value (&y)[2]) const {
+    x[0] = read<Value>(u + a);
+    y[0] = read<Value>(v + a);
+    x[1] = y[1] = x[0];
+  }
+};
+
+// Numbers of many sizes and both signs.
+std::vector<double> wide(int n, unsigned seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> mantissa(-1, 1), exponent(-20, 20);
+  std::vector<double> values(n);
+  for (double& value : values) value = std::ldexp(mantissa(random), int(exponent(random)));
+  return values;
+}
+
+// u·v and u·u of vectors of which each rank gets some entries, after others that it does not own.
+std::array<double, 2> sums_of(const Communicator& comm, const std::vector<double>& u,
+                              const std::vector<double>& v, int n_not_owned,
+                              const AllReduceStrategy& by) {
+  std::vector<double> mine[2];
+  for (int a = 0; a < n_not_owned; ++a)
+    for (auto& part : mine) part.push_back(1e30);
+  const std::size_t size = u.size(), begin = size * comm.rank() / comm.size(),
+                    end = size * (comm.rank() + 1) / comm.size();
+  mine[0].insert(mine[0].end(), u.begin() + begin, u.begin() + end);
+  mine[1].insert(mine[1].end(), v.begin() + begin, v.begin() + end);
+  const auto x = to_device("x", mine[0]), y = to_device("y", mine[1]);
+  const VectorRange range{static_cast<LocalIndex>(mine[0].size()), n_not_owned};
+  const ReproducibleSums<2> sums(comm, range, static_cast<double>(size), by);
+  return sums.sum("products", Pairs{x.data(), y.data()});
+}
+
+TEST(ReproducibleSums, DoNotDependOnTheDivision) {
+  const Communicator together(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
+  for (const int size : {1, 7, 1000, 40000}) {
+    std::vector<double> u = wide(size, 1), v = wide(size, 2);
+    const auto expected = sums_of(alone, u, v, 0, all_reduce_strategies().front());
+    for (const AllReduceStrategy& by : all_reduce_strategies()) {
+      if (!why_unavailable(together, by).empty()) continue;
+      EXPECT_EQ(sums_of(together, u, v, 3, by), expected) << by.name << ", " << size;
+    }
+    // In another order.
+    std::reverse(u.begin(), u.end());
+    std::reverse(v.begin(), v.end());
+    EXPECT_EQ(sums_of(alone, u, v, 1, all_reduce_strategies().front()), expected) << size;
+  }
+}
+
+TEST(ReproducibleSums, AreExactBesidesOneRounding) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const AllReduceStrategy& by = all_reduce_strategies().front();
+  for (const int size : {2, 300, 20000}) {
+    const std::vector<double> u = wide(size, 3), v = wide(size, 4);
+    long double dot = 0, square = 0;  // 11 more bits
+    for (int a = 0; a < size; ++a) {
+      dot += static_cast<long double>(u[a]) * v[a];
+      square += static_cast<long double>(u[a]) * u[a];
+    }
+    const auto sums = sums_of(comm, u, v, 0, by);
+    EXPECT_NEAR(sums[0], static_cast<double>(dot), 1e-15 * static_cast<double>(square));
+    EXPECT_NEAR(sums[1], static_cast<double>(square), 4e-16 * static_cast<double>(square));
+  }
+  // What ordinary sums lose.
+  const std::vector<double> ones{1, 1, 1};
+  EXPECT_EQ(sums_of(comm, {1e15, 0.25, -1e15}, ones, 0, by)[0], 0.25);
+}
+
+TEST(ReproducibleSums, HandleTheEndsOfTheNumbers) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const AllReduceStrategy& by = all_reduce_strategies().front();
+  const double inf = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> ones(4, 1);
+  EXPECT_EQ(sums_of(comm, {0, 0, 0, 0}, ones, 0, by)[0], 0);
+  EXPECT_EQ(sums_of(comm, {1e-300, 2e-300, 0, 1e-300}, ones, 0, by)[0], 1e-300 + 3e-300);
+  EXPECT_TRUE(std::isnan(sums_of(comm, {1, nan, 1, 1}, ones, 0, by)[0]));
+  EXPECT_FALSE(std::isfinite(sums_of(comm, {1, inf, 1, 1}, ones, 0, by)[0]));
+  EXPECT_FALSE(std::isfinite(sums_of(comm, {1e308, 1e308, 1e308, 1}, ones, 0, by)[0]));
+}
+
+// ---- Contributions -----------------------------------------------------------------------------
+
+// Points of ids and keys, the same list on every rank, each with the rank that has it.
+struct ListedPoint {
+  GlobalId id, key;
+  int rank;
+};
+
+std::vector<ListedPoint> random_points(int ranks) {
+  std::mt19937 random(11);
+  std::vector<ListedPoint> points;
+  for (GlobalId p = 0; p < 400; ++p)
+    points.push_back({GlobalId(random() % 90), p, int(random() % ranks)});
+  std::shuffle(points.begin(), points.end(), random);
+  return points;
+}
+
+template <class T>
+T value_of(GlobalId key, int component) {
+  std::mt19937 random(static_cast<unsigned>(key * 7 + component));
+  return static_cast<T>(std::ldexp(double(random()) / 4e9 - 0.5, int(random() % 12)));
+}
+
+// QQᵀ with numbering, plan and contributions made here from this rank's points.
+GatherScatter make_deterministic(const Communicator& comm, const std::vector<ListedPoint>& mine) {
+  std::vector<GlobalId> distinct;
+  for (const ListedPoint& p : mine) distinct.push_back(p.id);
+  std::sort(distinct.begin(), distinct.end());
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+  HaloPlan plan = make_halo_plan(comm, distinct);
+  std::map<GlobalId, LocalIndex> row_of;
+  for (const GlobalId id : plan.ids) row_of.emplace(id, LocalIndex(row_of.size()));
+  for (const GlobalId id : distinct) row_of.emplace(id, LocalIndex(row_of.size()));
+  std::vector<LocalIndex> point_rows;
+  std::map<std::pair<LocalIndex, GlobalId>, LocalIndex> shared;
+  for (std::size_t p = 0; p < mine.size(); ++p) {
+    point_rows.push_back(row_of[mine[p].id]);
+    if (point_rows[p] < plan.n_shared()) shared[{point_rows[p], mine[p].key}] = LocalIndex(p);
+  }
+  SharedPoints points;
+  points.offsets.assign(plan.n_shared() + 1, 0);
+  for (const auto& [row_and_key, point] : shared) {
+    points.points.push_back(point);
+    points.keys.push_back(row_and_key.second);
+    points.offsets[row_and_key.first + 1] = LocalIndex(points.points.size());
+  }
+  ContributionPlan contributions = make_contribution_plan(comm, plan, points);
+  return GatherScatter(comm, std::move(plan),
+                       Assembly(LocalIndex(row_of.size()), point_rows,
+                                [&](LocalIndex point) { return mine[point].key; }),
+                       std::move(contributions));
+}
+
+template <class T>
+void expect_sums_by_key(int components) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::vector<ListedPoint> all = random_points(comm.size());
+  std::vector<ListedPoint> by_key = all, mine;
+  std::sort(by_key.begin(), by_key.end(),
+            [](const ListedPoint& a, const ListedPoint& b) { return a.key < b.key; });
+  std::map<std::pair<GlobalId, int>, T> expected;
+  for (const ListedPoint& p : by_key)
+    for (int c = 0; c < components; ++c) {
+      const auto [sum, first] = expected.emplace(std::pair{p.id, c}, value_of<T>(p.key, c));
+      if (!first) sum->second += value_of<T>(p.key, c);
+    }
+  for (const ListedPoint& p : all)
+    if (p.rank == comm.rank()) mine.push_back(p);
+
+  GatherScatter gs = make_deterministic(comm, mine);
+  const DeviceField<T> field("field", mine.size(), components);
+  const auto host = Kokkos::create_mirror_view(field);
+  for (const Strategy& strategy : available_strategies(comm)) {
+    gs.select(strategy);
+    for (std::size_t p = 0; p < mine.size(); ++p)
+      for (int c = 0; c < components; ++c) host(p, c) = value_of<T>(mine[p].key, c);
+    Kokkos::deep_copy(field, host);
+    gs.gs_op(field, Reduction::add);
+    Kokkos::deep_copy(host, field);
+    for (std::size_t p = 0; p < mine.size(); ++p)
+      for (int c = 0; c < components; ++c)
+        ASSERT_EQ(host(p, c), (expected[{mine[p].id, c}]))
+            << strategy.name << ", id " << mine[p].id;
+  }
+}
+
+TEST(DeterministicGatherScatter, AddsInTheOrderOfKeys) {
+  expect_sums_by_key<double>(1);
+  expect_sums_by_key<double>(3);
+  expect_sums_by_key<float>(2);
+}
+
+// ---- The operator and CG -----------------------------------------------------------------------
+
+struct NamedCase {
+  const char* name;
+  std::array<int, 3> elements;
+  std::array<bool, 3> periodic;
+  int order;
+  double lambda;
+};
+
+void PrintTo(const NamedCase& c, std::ostream* out) { *out << c.name; }
+
+class Deterministic : public testing::TestWithParam<NamedCase> {
+ protected:
+  static MeshSpec spec() {
+    MeshSpec spec;
+    spec.elements = GetParam().elements;
+    spec.periodic = GetParam().periodic;
+    spec.deformation = Deformation::sine;
+    spec.epsilon = 0.2;
+    return spec;
+  }
+};
+
+// A value of many bits at every node of every element, the same on every device.
+KOKKOS_FUNCTION double rough(int ex, int ey, int ez, int i, int j, int k) {
+  const std::uint64_t number =
+      ((((std::uint64_t(ex) * 31 + ey) * 31 + ez) * 31 + i) * 31 + j) * 31 + k;
+  const auto hash = static_cast<std::uint32_t>((number * 0x9e37'79b9'7f4a'7c15ULL) >> 40);
+  return 1.0 / (3 + hash % 1009) * (1 << (hash / 1009 % 12));
+}
+
+TEST_P(Deterministic, ContributionsAreAddedByElement) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const ReferenceMesh reference(spec(), GetParam().order);
+  ById expected(reference.n_points(), 0);
+  const auto& n = GetParam().elements;
+  reference.for_each_node([&](int e, int i, int j, int k) {
+    const GlobalId id = reference.id(e, i, j, k);
+    if (!reference.is_masked(id))
+      expected[id] += rough(e % n[0], e / n[0] % n[1], e / n[0] / n[1], i, j, k);
+  });
+
+  AssembledSpace space(comm, BoxMesh(spec(), GetParam().order, comm.size(), comm.rank()),
+                       Summation::deterministic);
+  const auto elements = space.elements();
+  for (const Strategy& strategy : available_strategies(comm)) {
+    space.gs().select(strategy);
+    const auto sum = space.make_vector("sum");
+    space.assemble(
+        KOKKOS_LAMBDA(LocalIndex e, int i, int j, int k) {
+          return rough(elements(e, 0), elements(e, 1), elements(e, 2), i, j, k);
+        },
+        sum);
+    EXPECT_EQ(to_ids(comm, space, reference, sum), expected) << strategy.name;
+  }
+}
+
+// CG with everything that belongs to it, on a communicator.
+struct Solver {
+  Solver(MPI_Comm parent, const MeshSpec& spec, int order, double lambda, Summation summation)
+      : comm(parent),
+        reference(spec, order),
+        space(comm, BoxMesh(spec, order, comm.size(), comm.rank()), summation),
+        geometry(space),
+        a(space, geometry, lambda) {}
+
+  // History and solution, by id, of some iterations with Jacobi's preconditioner.
+  std::pair<std::vector<double>, ById> solve(int iterations) {
+    const CgVectors v{space.make_vector("x"), to_assembled(space, reference, reference.random(5)),
+                      space.make_vector("p"), space.make_vector("Ap")};
+    std::optional<double> terms;
+    if (space.is_deterministic()) terms = static_cast<double>(space.mesh().total_dofs());
+    const FusedVectorOps ops(comm, space.range(), a.inverse_diagonal(),
+                             all_reduce_strategies().front(), terms);
+    std::function<void(const DeviceVector<double>&)> project;
+    if (a.is_singular())
+      project = [&](const DeviceVector<double>& r) { remove_constants(comm, space, r); };
+    const CgResult result = conjugate_gradients(comm, a, ops, v, {iterations, 0}, project);
+    sum = checksum(comm, space, v.x);
+    return {result.history, to_ids(comm, space, reference, v.x)};
+  }
+
+  Communicator comm;
+  ReferenceMesh reference;
+  AssembledSpace space;
+  GeometricFactors geometry;
+  EllipticOperator a;
+  std::uint64_t sum = 0;  // of the last solution
+};
+
+TEST_P(Deterministic, SolutionsHaveTheSameBitsOnOneRankAndOnAll) {
+  const auto& [name, elements, periodic, order, lambda] = GetParam();
+  Solver alone(MPI_COMM_SELF, spec(), order, lambda, Summation::deterministic);
+  Solver together(MPI_COMM_WORLD, spec(), order, lambda, Summation::deterministic);
+  const auto expected = alone.solve(30);
+  ASSERT_GT(expected.first.front(), 10 * expected.first.back());
+  for (const Strategy& strategy : available_strategies(together.comm)) {
+    together.space.gs().select(strategy);
+    const auto found = together.solve(30);
+    EXPECT_EQ(found.first, expected.first) << strategy.name;
+    EXPECT_EQ(found.second, expected.second) << strategy.name;
+    EXPECT_EQ(together.sum, alone.sum) << strategy.name;
+  }
+  // They are the solutions that ordinary sums have, but for rounding, and only for that.
+  Solver ordinary(MPI_COMM_WORLD, spec(), order, lambda, Summation::ordinary);
+  const auto rounded = ordinary.solve(30);
+  EXPECT_LE(relative_difference(rounded.second, expected.second), 1e-9);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Boxes, Deterministic,
+    testing::Values(NamedCase{"Periodic", {4, 3, 2}, {true, true, true}, 3, 0.5},
+                    NamedCase{"Singular", {3, 3, 3}, {true, true, true}, 2, 0},
+                    NamedCase{"Dirichlet", {5, 4, 4}, {false, false, false}, 3, 0.1},
+                    NamedCase{"Mixed", {3, 5, 3}, {true, false, true}, 7, 0.1},
+                    NamedCase{"LowestOrder", {9, 8, 7}, {true, true, false}, 1, 1}),
+    [](const auto& instance) { return std::string(instance.param.name); });
+
+// The number tells vectors apart that differ in one bit.
+TEST(Checksum, SeesOneBit) {
+  const Communicator comm(MPI_COMM_WORLD);
+  MeshSpec spec;
+  spec.elements = {7, 2, 2};
+  const ReferenceMesh reference(spec, 3);
+  const AssembledSpace space(comm, BoxMesh(spec, 3, comm.size(), comm.rank()));
+  ById values = reference.random(3);
+  const std::uint64_t before = checksum(comm, space, to_assembled(space, reference, values));
+  EXPECT_EQ(checksum(comm, space, to_assembled(space, reference, values)), before);
+  values[5] = std::nextafter(values[5], 2);
+  EXPECT_NE(checksum(comm, space, to_assembled(space, reference, values)), before);
+  std::swap(values[6], values[7]);
+  const std::uint64_t swapped = checksum(comm, space, to_assembled(space, reference, values));
+  std::swap(values[6], values[7]);
+  EXPECT_NE(checksum(comm, space, to_assembled(space, reference, values)), swapped);
+}
+
+}  // namespace
+}  // namespace nekbone_k

@@ -1,0 +1,81 @@
+// Plans timed beside each other: how often, in which order, and that every message arrives.
+#include "gs/plan_timing.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "support/available_strategies.hpp"
+
+namespace nekbone_k {
+namespace {
+
+std::shared_ptr<const DeviceHaloPlan> make_plan(const Communicator& comm,
+                                                const std::vector<GlobalId>& ids) {
+  return std::make_shared<DeviceHaloPlan>(make_halo_plan(comm, ids));
+}
+
+// A ring of ranks, all with one another, and nothing shared.
+std::vector<std::shared_ptr<const DeviceHaloPlan>> three_plans(const Communicator& comm) {
+  const int next = (comm.rank() + 1) % comm.size();
+  std::vector<GlobalId> ring{comm.rank()};
+  if (next != comm.rank()) ring.push_back(next);
+  return {make_plan(comm, ring), make_plan(comm, {7, 5, 9}), make_plan(comm, {comm.rank()})};
+}
+
+TEST(PlanTiming, HasASampleOfEachPlanInEachRound) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const auto plans = three_plans(comm);
+  for (const Strategy& strategy : available_strategies(comm)) {
+    const PlanTiming timing = time_plans(comm, plans, strategy, 0.01, 7);
+    ASSERT_EQ(timing.failure, "") << strategy.name;
+    EXPECT_GE(timing.rounds, 7);
+    EXPECT_GE(timing.repeats, 1);
+    ASSERT_EQ(timing.stages.size(), 3u);
+    for (const StageResult& stage : timing.stages) {
+      EXPECT_EQ(static_cast<int>(stage.samples.size()), timing.rounds) << strategy.name;
+      EXPECT_FALSE(stage.stopped);
+      for (const double sample : stage.samples) {
+        EXPECT_GE(sample, 0);
+        EXPECT_EQ(comm.max(sample), comm.min(sample)) << "ranks differ";
+      }
+    }
+  }
+}
+
+TEST(PlanTiming, TellsTheGuardOfEachFirstExchange) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const auto plans = three_plans(comm);
+  int inside = 0, entered = 0;
+  TuningGuard guard;
+  guard.enter = [&](const std::string& name) {
+    EXPECT_EQ(name, all_strategies().front().name);
+    EXPECT_EQ(inside++, 0);
+    ++entered;
+  };
+  guard.leave = [&] { --inside; };
+  time_plans(comm, plans, all_strategies().front(), 0, 1, guard);
+  EXPECT_EQ(inside, 0);
+  EXPECT_EQ(entered, 3);
+}
+
+TEST(PlanTiming, OfWhatCannotBeHadSaysWhy) {
+  const Communicator comm(MPI_COMM_WORLD);
+  Strategy missing = all_strategies().front();
+  missing.make = [](const Communicator&, const HaloPlan&,
+                    const MessageBuffers&) -> std::unique_ptr<Exchange> {
+    throw UnavailableError("not on this machine");
+  };
+  int inside = 0;
+  TuningGuard guard;
+  guard.enter = [&](const std::string&) { ++inside; };
+  guard.leave = [&] { --inside; };
+  const PlanTiming timing = time_plans(comm, three_plans(comm), missing, 0.01, 5, guard);
+  EXPECT_EQ(timing.failure, "not on this machine");
+  EXPECT_EQ(timing.rounds, 0);
+  EXPECT_EQ(inside, 0);
+}
+
+}  // namespace
+}  // namespace nekbone_k

@@ -1,0 +1,232 @@
+// Predictions against figures worked out by hand for a made-up machine and a made-up halo.
+#include "gs/cost_model.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "gs/measure_paths.hpp"
+#include "gs/strategies/crystal_router.hpp"
+#include "gs/strategy_table.hpp"
+
+namespace nekbone_k {
+namespace {
+
+constexpr double us = 1e-6, gb = 1e9;  // µs; B/s
+
+PathCost path(double latency, double bandwidth, double further_message = 0) {
+  PathCost path;
+  path.points = {{8, latency}};
+  path.cost = {latency, bandwidth};
+  path.further_message = further_message;
+  return path;
+}
+
+MachinePaths made_up_machine() {
+  MachinePaths paths;
+  paths.launch = 3 * us;
+  paths.sync = 5 * us;
+  paths.pack = path(8 * us, 100 * gb);
+  paths.copy_to_host = path(10 * us, 20 * gb);
+  paths.copy_to_device = path(9 * us, 25 * gb);
+  paths.messages = {
+      {Carrier::host_messages, ProbePlace::within_node, path(2 * us, 10 * gb, 0.5 * us)},
+      {Carrier::host_messages, ProbePlace::between_nodes, path(4 * us, 5 * gb, 1 * us)},
+      {Carrier::device_messages, ProbePlace::within_node, path(100 * us, 50 * gb, 40 * us)},
+      {Carrier::device_messages, ProbePlace::between_nodes, path(20 * us, 20 * gb, 2 * us)},
+      {Carrier::peer_memory, ProbePlace::within_node, path(12 * us, 80 * gb)},
+  };
+  return paths;
+}
+
+// Of rank 0: 1000 DOFs with each of `ranks`, 8000 B, that are `n_shared` different ones.
+HaloPlan made_up_plan(const std::vector<int>& ranks, LocalIndex n_shared) {
+  HaloPlan plan;
+  for (const int rank : ranks) {
+    plan.neighbours.push_back({rank, plan.n_slots(), 1000});
+    plan.message_dofs.resize(plan.message_dofs.size() + 1000);
+  }
+  plan.ids.resize(n_shared);
+  return plan;
+}
+
+const std::vector<int> one_node{0, 0, 0, 0}, two_nodes{0, 0, 2, 2};
+
+TEST(CostModel, OfDirectMessagesIsPackWaitMessagesUnpack) {
+  const HaloPlan plan = made_up_plan({1, 2}, 1500);
+  const auto cost =
+      predict_on_rank({.carrier = Carrier::host_messages}, plan, one_node, 0, made_up_machine());
+  ASSERT_TRUE(cost);
+  EXPECT_DOUBLE_EQ(cost->pack, 3 * us + 16000 / (100 * gb));
+  EXPECT_DOUBLE_EQ(cost->sync, 5 * us);
+  // The latency of one, half a µs for the other, and the bytes of both.
+  EXPECT_DOUBLE_EQ(cost->messages, 2 * us + 0.5 * us + 16000 / (10 * gb));
+  EXPECT_DOUBLE_EQ(cost->unpack, 3 * us + (16000 + 12000) / (100 * gb));
+  EXPECT_DOUBLE_EQ(cost->alone(), cost->pack + cost->sync + cost->messages + cost->unpack);
+}
+
+TEST(CostModel, TakesEachMessageByWhereItGoes) {
+  const HaloPlan plan = made_up_plan({1, 2, 3}, 3000);
+  const auto cost =
+      predict_on_rank({.carrier = Carrier::device_messages}, plan, two_nodes, 0, made_up_machine());
+  ASSERT_TRUE(cost);
+  // The slower latency, of the message within the node; two more between nodes.
+  EXPECT_NEAR(cost->messages, 100 * us + 2 * 2 * us + 8000 / (50 * gb) + 16000 / (20 * gb), 1e-12);
+}
+
+TEST(CostModel, OfStagedMessagesHasTheCopiesForTheWait) {
+  const HaloPlan plan = made_up_plan({1}, 1000);
+  const auto cost = predict_on_rank({.carrier = Carrier::host_messages, .staged = true}, plan,
+                                    one_node, 0, made_up_machine());
+  ASSERT_TRUE(cost);
+  EXPECT_DOUBLE_EQ(cost->sync, 10 * us + 8000 / (20 * gb));
+  EXPECT_DOUBLE_EQ(cost->unpack, 3 * us + 16000 / (100 * gb) + 9 * us + 8000 / (25 * gb));
+}
+
+TEST(CostModel, OfPeerMemoryCountsItsKernelsOnceAndGoesByMessagesToOtherNodes) {
+  const CostModel model{.carrier = Carrier::peer_memory, .host_waits = false, .packs_itself = true};
+  const auto near =
+      predict_on_rank(model, made_up_plan({1}, 1000), two_nodes, 0, made_up_machine());
+  ASSERT_TRUE(near);
+  // The path has both kernels, but not the reading of 1000 shared DOFs.
+  EXPECT_DOUBLE_EQ(near->pack, 3 * us + 8000 / (100 * gb));
+  EXPECT_DOUBLE_EQ(near->unpack, 3 * us + 16000 / (100 * gb));
+  EXPECT_EQ(near->sync, 0);
+  EXPECT_NEAR(near->alone(), 12 * us + 8000 / (80 * gb) + 8000 / (100 * gb), 1e-12);
+  const auto far = predict_on_rank(model, made_up_plan({2}, 1000), two_nodes, 0, made_up_machine());
+  ASSERT_TRUE(far);
+  const double direct = is_host_device ? 4 * us + 8000 / (5 * gb) : 20 * us + 8000 / (20 * gb);
+  EXPECT_DOUBLE_EQ(far->sync, 5 * us);
+  EXPECT_DOUBLE_EQ(far->messages, direct);
+  EXPECT_DOUBLE_EQ(far->pack, near->pack);
+}
+
+TEST(CostModel, CountsExchangesOfNothing) {
+  const HaloPlan plan = made_up_plan({1, 2}, 2000);
+  const CostModel plain{.carrier = Carrier::host_messages};
+  CostModel with_two = plain;
+  with_two.empty_exchanges = 2;
+  const auto one = predict_on_rank(plain, plan, one_node, 0, made_up_machine());
+  const auto other = predict_on_rank(with_two, plan, one_node, 0, made_up_machine());
+  ASSERT_TRUE(one && other);
+  EXPECT_NEAR(other->messages - one->messages, 2 * 2.5 * us, 1e-12);
+}
+
+TEST(CostModel, OfTheRouterHasAStepForEachHalving) {
+  // Of four ranks rank 0 sends to rank 2 what is for ranks 2 and 3, then to rank 1 what is for 1.
+  const HaloPlan plan = made_up_plan({1, 2, 3}, 3000);
+  const auto cost = predict_on_rank({.carrier = Carrier::host_messages, .routed = true}, plan,
+                                    two_nodes, 0, made_up_machine());
+  ASSERT_TRUE(cost);
+  const double first = 3 * us + 16000 / (100 * gb) + 5 * us + 4 * us + 16000 / (5 * gb);
+  // What is for 3 goes on from 2 to 3, and others' items go on from here.
+  const double second = 3 * us + 16000 / (100 * gb) + 5 * us + 2 * us + 16000 / (10 * gb);
+  const double last = 3 * us + 24000 / (100 * gb);
+  EXPECT_NEAR(cost->messages, first + second + last, 1e-12);
+}
+
+TEST(CostModel, KnowsNothingWithoutAModelOrAPath) {
+  const HaloPlan plan = made_up_plan({1, 2}, 2000);
+  const MachinePaths paths = made_up_machine();
+  EXPECT_FALSE(predict_on_rank({}, plan, one_node, 0, paths));
+  EXPECT_FALSE(predict_on_rank({.carrier = Carrier::nccl}, plan, one_node, 0, paths));
+  MachinePaths without = paths;
+  std::erase_if(without.messages,
+                [](const MessagePath& m) { return m.place == ProbePlace::between_nodes; });
+  const CostModel host{.carrier = Carrier::host_messages};
+  EXPECT_TRUE(predict_on_rank(host, plan, one_node, 0, without));
+  EXPECT_FALSE(predict_on_rank(host, plan, two_nodes, 0, without));
+  MachinePaths failed = paths;
+  failed.messages[0].path = {"threw", {}, {}, 0};
+  EXPECT_FALSE(predict_on_rank(host, plan, one_node, 0, failed));
+  EXPECT_FALSE(predict_on_rank(host, plan, one_node, 0, MachinePaths()));
+}
+
+TEST(CostModel, OfARankWithoutNeighboursIsNothing) {
+  const auto cost = predict_on_rank({.carrier = Carrier::host_messages, .staged = true}, HaloPlan(),
+                                    one_node, 3, made_up_machine());
+  ASSERT_TRUE(cost);
+  EXPECT_EQ(cost->alone(), 0);
+}
+
+TEST(CostModel, HidesMessagesBehindWork) {
+  const PredictedCost cost{1, 2, 8, 4};
+  EXPECT_EQ(cost.alone(), 15);
+  EXPECT_EQ(cost.beyond(0), 15);
+  EXPECT_EQ(cost.beyond(5), 10);
+  EXPECT_EQ(cost.beyond(100), 7);
+}
+
+TEST(CostModel, IsOffByFourTimesEitherWay) {
+  EXPECT_FALSE(off_its_model(4, 1));
+  EXPECT_FALSE(off_its_model(1, 4));
+  EXPECT_DOUBLE_EQ(off_its_model(4.5, 1).value(), 4.5);
+  EXPECT_DOUBLE_EQ(off_its_model(1, 5).value(), 0.2);
+  EXPECT_FALSE(off_its_model(1, 0));
+  EXPECT_FALSE(off_its_model(-1, 1));
+}
+
+TEST(CostModel, IsStatedByEveryStrategyOfTheTable) {
+  for (const Strategy& strategy : all_strategies()) {
+    if (strategy.cost.carrier == Carrier::none) continue;
+    EXPECT_EQ(strategy.cost.staged, strategy.name.starts_with("host-")) << strategy.name;
+    EXPECT_EQ(strategy.cost.routed, strategy.name.find("crystal") != std::string::npos);
+    const Strategy* const plain = find_strategy(strategy.name.substr(0, strategy.name.find('+')));
+    ASSERT_NE(plain, nullptr);
+    EXPECT_EQ(plain->cost.carrier, strategy.cost.carrier) << strategy.name;
+  }
+}
+
+// The router's way, against what makes one: it ends where it should, and each step leads to one of
+// the other half.
+TEST(CostModel, RoutesEndWhereTheyShould) {
+  for (int ranks = 1; ranks <= 13; ++ranks)
+    for (int from = 0; from < ranks; ++from)
+      for (int to = 0; to < ranks; ++to) {
+        const std::vector<int> route = crystal_route(from, to, ranks);
+        int halvings = 0;
+        for (int size = ranks; size > 1; size = (size + 1) / 2) ++halvings;
+        EXPECT_LE(route.size(), static_cast<std::size_t>(halvings));
+        EXPECT_EQ(route.empty() ? from : route.back(), to);
+        if (from == to) {
+          EXPECT_TRUE(std::all_of(route.begin(), route.end(), [=](int at) { return at == from; }));
+        }
+      }
+  EXPECT_EQ(crystal_route(0, 3, 4), (std::vector{2, 3}));
+  EXPECT_EQ(crystal_route(3, 0, 4), (std::vector{1, 0}));
+  EXPECT_EQ(crystal_route(1, 0, 3), (std::vector{1, 0}));
+}
+
+// ---- Who is measured with whom -----------------------------------------------------------------
+
+TEST(CostModelPartners, AreMutualAndLieOnOneNodeOrOnTwo) {
+  const std::vector<std::vector<int>> layouts{
+      {0},         {0, 0}, {0, 0, 0}, {0, 0, 0, 0}, {0, 1}, {0, 0, 2, 2}, {0, 0, 0, 3, 3, 3, 6},
+      {0, 1, 0, 1}};
+  for (const auto& nodes : layouts)
+    for (const ProbePlace place : {ProbePlace::within_node, ProbePlace::between_nodes}) {
+      const std::vector<int> partners = path_partners(nodes, place);
+      ASSERT_EQ(partners.size(), nodes.size());
+      for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
+        if (partners[rank] < 0) continue;
+        EXPECT_EQ(partners[partners[rank]], static_cast<int>(rank));
+        EXPECT_NE(partners[rank], static_cast<int>(rank));
+        EXPECT_EQ(nodes[partners[rank]] == nodes[rank], place == ProbePlace::within_node);
+      }
+    }
+}
+
+TEST(CostModelPartners, LeaveOutOneOfAnOddNumberAndAllWhereThereIsNobody) {
+  EXPECT_EQ(path_partners(std::vector{0, 0, 0}, ProbePlace::within_node), (std::vector{1, 0, -1}));
+  EXPECT_EQ(path_partners(std::vector{0, 0, 0, 0}, ProbePlace::within_node),
+            (std::vector{2, 3, 0, 1}));
+  EXPECT_EQ(path_partners(std::vector{0, 0, 2, 2}, ProbePlace::between_nodes),
+            (std::vector{2, 3, 0, 1}));
+  EXPECT_EQ(path_partners(std::vector{0, 0}, ProbePlace::between_nodes), (std::vector{-1, -1}));
+  EXPECT_EQ(path_partners(std::vector{0, 1}, ProbePlace::within_node), (std::vector{-1, -1}));
+}
+
+}  // namespace
+}  // namespace nekbone_k
