@@ -59,11 +59,12 @@ struct SizeCase {
     std::vector<std::string> names;
     std::vector<std::unique_ptr<HaloExchange<double>>> exchanges;
     std::vector<Bench::Sample> samples;
+    Verifier verifier(comm, plan);
     for (const Strategy& strategy : all_strategies()) {
       if (strategy.overlapped) continue;
       std::string& reason = wrong[strategy.name] = why_unavailable(comm, strategy);
       if (reason.empty() && bytes <= largest_verified)
-        reason = verify_strategy(comm, plan, strategy);
+        reason = verifier.verify(strategy);
       if (!reason.empty()) continue;
       names.push_back(strategy.name);
       exchanges.push_back(std::make_unique<HaloExchange<double>>(comm, plan, strategy));

@@ -56,7 +56,7 @@ void exchange(benchmark::State& state, const Bench& bench, const GsCase& c,
               const Strategy& strategy) {
   const GatherScatter& gs = c.space.gs();
   std::string wrong = why_unavailable(bench.comm(), strategy);
-  if (wrong.empty()) wrong = verify_strategy(bench.comm(), gs.message_plan(), strategy);
+  if (wrong.empty()) wrong = Verifier(bench.comm(), gs.message_plan()).verify(strategy);
   if (!wrong.empty()) return state.SkipWithError(wrong.c_str());
 
   HaloExchange<double> halo(bench.comm(), gs.message_plan(), strategy);

@@ -115,7 +115,7 @@ std::vector<Availability> try_exchanges(const Communicator& comm, const TuningGu
   if (comm.size() == 1)
     say(comm, "  One rank has nobody to exchange with; with more, some may not be to be had.\n");
   std::vector<Availability> results;
-  const auto plan = ring_and_one(comm);
+  Verifier verifier(comm, ring_and_one(comm));
   for (const Strategy& strategy : all_strategies()) {
     if (strategy.overlapped) continue;
     results.push_back(try_one(comm, strategy.name, [&](Availability& result) {
@@ -127,7 +127,7 @@ std::vector<Availability> try_exchanges(const Communicator& comm, const TuningGu
       }
       guard.enter(strategy.name);
       try {
-        result.wrong = verify_strategy(comm, plan, strategy, guard.patience);
+        result.wrong = verifier.verify(strategy, guard.patience);
       } catch (const UnavailableError& error) {
         result.why_not = error.what();
       }

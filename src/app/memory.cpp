@@ -21,7 +21,7 @@ constexpr double rank_overhead = 100e6;
 double vector_bytes(const BoxMesh& mesh) { return mesh.lattice_volume() * sizeof(double); }
 
 double solve_memory(const BoxMesh& mesh, const Case& input) {
-  int vectors = 4;  // x, r, p, Ap
+  int vectors = 5;  // b, x, r, p, Ap
   if (input.preconditioner == Preconditioner::jacobi) ++vectors;
   if (input.preconditioner == Preconditioner::jacobi &&
       input.vector_ops == VectorOps::kokkos_kernels)
@@ -32,15 +32,16 @@ double solve_memory(const BoxMesh& mesh, const Case& input) {
          (input.summation == Summation::deterministic ? AssembledSpace::estimated_bytes(mesh) : 0);
 }
 
-/// What the first of `ranks` ranks needs at most, for advice; the others' parts are much the same.
-double first_rank_memory(const Case& input, int ranks) {
+/// What the first or the last of `ranks` ranks needs at most, for advice; the others' parts are much
+/// the same as the larger of these two.
+double outer_rank_memory(const Case& input, int ranks) {
   double bytes = 0;
-  if (input.solves())
-    bytes = solve_memory(BoxMesh(input.mesh, input.solver_order, ranks, 0), input);
-  for (const int order : input.orders)
-    bytes = std::max(
-        bytes,
-        tuning_memory(BoxMesh(input.mesh, order, ranks, 0), input.summation).without_operator);
+  for (const int rank : {0, ranks - 1}) {
+    const auto mesh = [&](int order) { return BoxMesh(input.mesh, order, ranks, rank); };
+    if (input.solves()) bytes = std::max(bytes, solve_memory(mesh(input.solver_order), input));
+    for (const int order : input.orders)
+      bytes = std::max(bytes, tuning_memory(mesh(order), input.summation).without_operator);
+  }
   return bytes;
 }
 
@@ -54,7 +55,7 @@ std::string smaller_case(const Case& input, const MemoryBudget& budget, int rank
   Case smaller = input;
   // A little less than what can be had: other ranks may have an element more.
   for (double scale = 1;
-       budget.sharers * first_rank_memory(smaller, ranks) > 0.97 * budget.available;
+       budget.sharers * outer_rank_memory(smaller, ranks) > 0.97 * budget.available;
        scale *= 0.97) {
     for (int d = 0; d < 3; ++d)
       smaller.mesh.elements[d] = std::max(1, static_cast<int>(input.mesh.elements[d] * scale));

@@ -82,11 +82,12 @@ struct Verdict {
 const Strategy* first_right(const Communicator& comm, const Case& input,
                             const std::shared_ptr<const DeviceHaloPlan>& plan,
                             const TuningGuard& guard) {
+  Verifier verifier(comm, plan);
   for (const std::string& name : input.strategies) {
     const Strategy* const strategy = find_strategy(name);
     Verdict verdict;
     verify_candidate(verdict, name, guard.why_excluded(name), guard,
-                     [&] { return verify_strategy(comm, plan, *strategy, guard.patience); });
+                     [&] { return verifier.verify(*strategy, guard.patience); });
     if (verdict.verified) return strategy;
   }
   return nullptr;

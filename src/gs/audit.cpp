@@ -23,18 +23,24 @@ Audit audit_choice(GatherScatter& gs, std::span<const Strategy> others, double i
   const Communicator& comm = gs.communicator();
   const double begin = wall_seconds();
   const Strategy choice = gs.strategy();
-  // Preparing a sample takes about an iteration more.
-  const double of_each = comm.broadcast(iteration_seconds) * (options.iterations + 1) *
-                         (options.least_rounds + Rounds::warm_ups);
-  const double room = options.budget_seconds / std::max(of_each, 1e-9) - 1;
-  const auto tried = std::min(others.size(), static_cast<std::size_t>(std::max<double>(
-                                                 options.least_others, std::min(room, 1e6))));
+  // In iterations of each strategy and round; preparing a sample takes about one more.
+  const double room =
+      options.budget_seconds /
+      std::max(comm.broadcast(iteration_seconds) * (options.least_rounds + Rounds::warm_ups), 1e-9);
+  const auto others_at = [&](int iterations) {
+    return static_cast<int>(std::min(room / (iterations + 1), 1e6)) - 1;
+  };
+  const int wanted = std::min(options.least_others, static_cast<int>(others.size()));
+  int iterations = options.most_iterations;
+  while (iterations > 1 && others_at(iterations) < wanted) --iterations;
+  const std::size_t tried =
+      std::clamp(others_at(iterations), wanted, static_cast<int>(others.size()));
   std::vector<Strategy> strategies{choice};
   strategies.insert(strategies.end(), others.begin(), others.begin() + tried);
 
   Audit audit;
   audit.others = static_cast<int>(others.size());
-  audit.iterations = options.iterations;
+  audit.iterations = iterations;
   for (const Strategy& strategy : strategies) audit.strategies.push_back({strategy.name, {}});
   std::vector<StageResult*> stages;
   for (AuditedStrategy& audited : audit.strategies) stages.push_back(&audited.timing);
@@ -46,8 +52,8 @@ Audit audit_choice(GatherScatter& gs, std::span<const Strategy> others, double i
         work.prepare();
         comm.barrier();
         const double start = wall_seconds();
-        work.iterate(options.iterations);
-        return (wall_seconds() - start) / options.iterations;
+        work.iterate(iterations);
+        return (wall_seconds() - start) / iterations;
       });
   judge(stages, {});
   gs.select(choice);

@@ -40,7 +40,7 @@ struct AuditedWork {
 
 struct AuditOptions {
   double budget_seconds = 1;  ///< for choosing how many others to try, and for rounds
-  int iterations = 5;         ///< of a sample
+  int most_iterations = 5;    ///< of a sample; fewer where the budget has no room
   int least_rounds = 3;
   int least_others = 2;  ///< tried whatever they take
 };

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/types.hpp"
 #include "gs/contribution_plan.hpp"
+#include "gs/index_runs.hpp"
 #include "gs/reduction.hpp"
 
 namespace nekbone_k {
@@ -17,10 +19,13 @@ struct DeviceContributions {
       : dofs(std::move(plan)),
         place_points(to_device("nekbone_k: points of places", contributions.place_points)),
         source_offsets(to_device("nekbone_k: source offsets", contributions.source_offsets)),
-        sources(to_device("nekbone_k: sources", contributions.sources)) {}
+        sources(to_device("nekbone_k: sources", contributions.sources)),
+        runs(to_device("nekbone_k: runs of shared DOFs",
+                       find_runs(std::vector<LocalIndex>(dofs.n_shared(), -1)))) {}
 
   HaloPlan dofs;
   DeviceVector<LocalIndex> place_points, source_offsets, sources;
+  DeviceRuns runs;  ///< of shared DOFs, with nothing to say of them
 };
 
 /// Copies the values of points, shape (n_points, components), to their places; zero where there is
@@ -40,24 +45,30 @@ void take_contributions(const DeviceVector<LocalIndex>& place_points, const Devi
       });
 }
 
-/// The contributions of all ranks to a DOF, in the order of their keys; see Unpack.
+/// The contributions of all ranks to DOFs, in the order of their keys; for unpack_by().
 template <class T, Reduction op>
 struct CombineContributions {
   DeviceField<T> field, places;
   DeviceVector<LocalIndex> offsets, sources;
 
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex s, const T* received) const {
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const IndexRun& run, int from,
+                                              const T* received) const {
     const int components = static_cast<int>(field.extent(1));
-    for (int c = 0; c < components; ++c) {
-      const auto contribution = [&](LocalIndex at) {
-        const LocalIndex from = sources(at);
-        return from < 0 ? places(~from, c) : received[std::size_t(from) * components + c];
-      };
-      T value = contribution(offsets(s));
-      for (LocalIndex at = offsets(s) + 1; at < offsets(s + 1); ++at)
-        value = combine<op>(value, contribution(at));
-      field(s, c) = value;
-    }
+    for (LocalIndex i = from; i < run.count; i += RunShape::team_size)
+      for (int c = 0; c < components; ++c)
+        field(run.begin + i, c) = sum(run.begin + i, c, received);
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION T sum(LocalIndex s, int c, const T* received) const {
+    const auto contribution = [&](LocalIndex at) {
+      const LocalIndex from = sources(at);
+      return from < 0 ? places(~from, c) : received[std::size_t(from) * field.extent(1) + c];
+    };
+    T value = contribution(offsets(s));
+    for (LocalIndex at = offsets(s) + 1; at < offsets(s + 1); ++at)
+      value = combine<op>(value, contribution(at));
+    return value;
   }
 };
 

@@ -119,7 +119,7 @@ class GatherScatter {
       used.exchange.unpack_by(
           CombineContributions<T, decltype(reduction)::value>{
               field, used.places, m_contributions->source_offsets, m_contributions->sources},
-          plan().n_shared());
+          m_contributions->runs);
     });
   }
 

@@ -8,6 +8,7 @@
 #include "core/streams.hpp"
 #include "core/types.hpp"
 #include "gs/exchange.hpp"
+#include "gs/index_runs.hpp"
 #include "gs/message_memory.hpp"
 #include "gs/reduction.hpp"
 #include "gs/strategy_table.hpp"
@@ -16,14 +17,19 @@ namespace nekbone_k {
 
 /// A HaloPlan with the index arrays of its kernels in device memory.
 struct DeviceHaloPlan {
-  explicit DeviceHaloPlan(HaloPlan plan)
-      : host(std::move(plan)),
-        message_dofs(to_device("nekbone_k: message DOFs", host.message_dofs)),
-        share_offsets(to_device("nekbone_k: share offsets", host.share_offsets)),
-        share_slots(to_device("nekbone_k: share slots", host.share_slots)) {}
+  explicit DeviceHaloPlan(HaloPlan plan) : host(std::move(plan)) {
+    message_dofs = to_device("nekbone_k: message DOFs", host.message_dofs);
+    message_runs = to_device("nekbone_k: message runs", find_runs(host.message_dofs));
+    share_offsets = to_device("nekbone_k: share offsets", host.share_offsets);
+    share_slots = to_device("nekbone_k: share slots", host.share_slots);
+    const std::vector<LocalIndex> only = host.only_slots();
+    only_slots = to_device("nekbone_k: only slots", only);
+    only_slot_runs = to_device("nekbone_k: runs of only slots", find_runs(only));
+  }
 
   HaloPlan host;
-  DeviceVector<LocalIndex> message_dofs, share_offsets, share_slots;
+  DeviceVector<LocalIndex> message_dofs, share_offsets, share_slots, only_slots;
+  DeviceRuns message_runs, only_slot_runs;  ///< of slots and their DOFs; of DOFs and those slots
 };
 
 /// A vector seen as a field of one component. The memory is not copied or kept alive.
@@ -32,50 +38,58 @@ DeviceField<T> as_field(const DeviceVector<T>& vector) {
   return DeviceField<T>(vector.data(), vector.extent(0), 1);
 }
 
-/// Combines what belongs to each shared DOF by combine(dof, messages), once the messages are there.
-template <class T, class Combine>
-struct Unpack {
-  static constexpr int team_size = is_host_device ? 1 : 256;
-  static constexpr LocalIndex chunk = is_host_device ? 1024 : team_size;  ///< DOFs of a team
-  using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<team_size, 0>>;
-  using Team = typename Policy::member_type;
-
-  Combine combine;
-  Arrival arrival;
-  LocalIndex n_shared;
-
-  KOKKOS_FUNCTION void operator()(const Team& team) const {
-    if (arrival.n_flags > 0) {
-      for (int f = team.team_rank(); f < arrival.n_flags; f += team_size)
-        await(arrival.flags + f, arrival.call, arrival.late);
-      team.team_barrier();
-    }
-    const LocalIndex first = team.league_rank() * chunk;
-    const LocalIndex end = first + chunk < n_shared ? first + chunk : n_shared;
-    const auto* const messages = static_cast<const T*>(arrival.messages);
-    for (LocalIndex s = first + team.team_rank(); s < end; s += team_size) combine(s, messages);
-  }
-};
-
-/// The shares of a DOF in ascending rank.
+/// The shares of DOFs, each in ascending rank; for unpack_by() with the runs of DOFs and
+/// only_slots. Most DOFs have two shares, the points inside a face of the box of elements, and
+/// where it does not matter which comes first, that needs less to be read.
 template <class T, Reduction op>
 struct CombineShares {
   DeviceField<T> field;
-  DeviceVector<LocalIndex> offsets, slots;
+  DeviceVector<LocalIndex> only_slots, offsets, slots;
 
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex s, const T* received) const {
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const IndexRun& run, int from,
+                                              const T* received) const {
+    constexpr int step = RunShape::team_size;
     const int components = static_cast<int>(field.extent(1));
-    for (int c = 0; c < components; ++c) {
-      const T own = field(s, c);
-      const auto share = [&](LocalIndex at) {
-        const LocalIndex slot = slots(at);
-        return slot == HaloPlan::own_share ? own : received[std::size_t(slot) * components + c];
-      };
-      T value = share(offsets(s));
-      for (LocalIndex at = offsets(s) + 1; at < offsets(s + 1); ++at)
-        value = combine<op>(value, share(at));
-      field(s, c) = value;
+    if constexpr (commutes(op)) {
+      if (run.stride != 0 && components == 1) {
+        T* const own = field.data();
+        return for_positions<step>(run, nullptr, from, [&](LocalIndex s, LocalIndex only) {
+          own[s] = combine<op>(own[s], received[only]);
+        });
+      }
     }
+    for_positions<step>(run, only_slots.data(), from, [&](LocalIndex s, LocalIndex only) {
+      for (int c = 0; c < components; ++c) {
+        if (commutes(op) && only != HaloPlan::several_shares)
+          field(s, c) = combine<op>(field(s, c), received[std::size_t(only) * components + c]);
+        else
+          field(s, c) = all_shares(s, c, received);
+      }
+    });
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION T all_shares(LocalIndex s, int c, const T* received) const {
+    const auto share = [&](LocalIndex at) {
+      const LocalIndex slot = slots(at);
+      return slot == HaloPlan::own_share ? field(s, c)
+                                         : received[std::size_t(slot) * field.extent(1) + c];
+    };
+    T value = share(offsets(s));
+    for (LocalIndex at = offsets(s) + 1; at < offsets(s + 1); ++at)
+      value = combine<op>(value, share(at));
+    return value;
+  }
+};
+
+/// combine(run, from, messages), where the messages are.
+template <class T, class Combine>
+struct Unpack {
+  Combine combine;
+  const T* messages;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const IndexRun& run, int from) const {
+    combine(run, from, messages);
   }
 };
 
@@ -126,35 +140,27 @@ class HaloExchange {
     const bool packed = m_exchange->pack(
         {field.data(), field.stride(1), sizeof(T), static_cast<int>(field.extent(1))});
     if (packed) return;
-    const auto send = m_send;
-    const auto dofs = m_plan->message_dofs;
-    const int components = m_components;
-    Kokkos::parallel_for(
-        "nekbone_k: pack", Kokkos::RangePolicy<ExecutionSpace>(m_stream, 0, m_plan->host.n_slots()),
-        KOKKOS_LAMBDA(const LocalIndex slot) {
-          for (int c = 0; c < components; ++c)
-            send(std::size_t(slot) * components + c) = field(dofs(slot), c);
-        });
+    for_index_runs("nekbone_k: pack", m_stream, m_plan->message_runs,
+                   PackRun<T>{field.data(), field.stride(1), m_components,
+                              m_plan->message_dofs.data(), m_send.data()});
   }
   void post() { m_exchange->start(); }
   void wait() { m_arrival = m_exchange->arrive(m_receive.data()); }
   void unpack(const DeviceField<T>& field, Reduction op) {
     with_reduction(op, [&](auto reduction) {
-      unpack_by(CombineShares<T, decltype(reduction)::value>{field, m_plan->share_offsets,
-                                                             m_plan->share_slots},
-                m_plan->host.n_shared());
+      unpack_by(
+          CombineShares<T, decltype(reduction)::value>{field, m_plan->only_slots,
+                                                       m_plan->share_offsets, m_plan->share_slots},
+          m_plan->only_slot_runs);
     });
   }
-  /// unpack() of `n_shared` DOFs that the messages say something of, by combine(dof, messages).
+  /// unpack() of the shared DOFs in `runs` by combine(run, from, messages).
   template <class Combine>
-  void unpack_by(const Combine& combine, LocalIndex n_shared) {
-    if (n_shared == 0) return;
-    using Kernel = Unpack<T, Combine>;
-    Kokkos::parallel_for(
-        "nekbone_k: unpack",
-        typename Kernel::Policy(m_stream, (n_shared + Kernel::chunk - 1) / Kernel::chunk,
-                                Kernel::team_size),
-        Kernel{combine, m_arrival, n_shared});
+  void unpack_by(const Combine& combine, const DeviceRuns& runs) {
+    if (runs.extent(0) == 0) return;
+    const auto* const messages = static_cast<const T*>(m_arrival.messages);
+    for_index_runs("nekbone_k: unpack", m_stream, runs, Unpack<T, Combine>{combine, messages},
+                   m_arrival);
     order(m_stream, ExecutionSpace());
   }
 

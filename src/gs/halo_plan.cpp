@@ -124,4 +124,14 @@ HaloPlan make_halo_plan(const Communicator& comm, std::span<const GlobalId> cand
   return plan;
 }
 
+std::vector<LocalIndex> HaloPlan::only_slots() const {
+  std::vector<LocalIndex> slots(ids.size(), several_shares);
+  for (LocalIndex s = 0; s < n_shared(); ++s) {
+    const LocalIndex first = share_offsets[s];
+    if (share_offsets[s + 1] - first == 2)
+      slots[s] = share_slots[share_slots[first] == own_share ? first + 1 : first];
+  }
+  return slots;
+}
+
 }  // namespace nekbone_k

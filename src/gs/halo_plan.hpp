@@ -34,6 +34,10 @@ struct HaloPlan {
   std::vector<int> share_ranks;           ///< rank that the share comes from
 
   static constexpr LocalIndex own_share = -1;
+  static constexpr LocalIndex several_shares = -1;
+
+  /// (n_shared) the receive slot of each DOF that one other rank has, several_shares of the rest.
+  std::vector<LocalIndex> only_slots() const;
 
   LocalIndex n_shared() const { return static_cast<LocalIndex>(ids.size()); }
   LocalIndex n_slots() const { return static_cast<LocalIndex>(message_dofs.size()); }

@@ -35,6 +35,10 @@ KOKKOS_FORCEINLINE_FUNCTION T combine(T a, T b) {
   if constexpr (op == Reduction::max) return (a > b || a != a) ? a : b;
 }
 
+/// Whether the bits of combine(a, b) are those of combine(b, a): of min and max not where both are
+/// zeros of different signs.
+constexpr bool commutes(Reduction op) { return op == Reduction::add || op == Reduction::multiply; }
+
 /// Calls `action` with `op` as a compile-time constant, so that no kernel branches on it.
 template <class Action>
 void with_reduction(Reduction op, Action&& action) {

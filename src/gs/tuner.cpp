@@ -42,13 +42,7 @@ class Tuner {
 
   TuningResult run(std::span<const Strategy> strategies) {
     const double begin = wall_seconds();
-    for (const Strategy& strategy : strategies) {
-      CandidateResult& result = m_result.candidates.emplace_back();
-      result.strategy = strategy;
-      verify_candidate(result, strategy.name, m_guard.why_excluded(strategy.name), m_guard, [&] {
-        return verify_strategy(m_comm, m_gs.message_plan(), strategy, m_guard.patience);
-      });
-    }
+    verify(strategies);
     m_result.verify_seconds = m_comm.max(wall_seconds() - begin);
     time_candidates();
     m_result.tune_seconds = m_comm.max(wall_seconds() - begin) - m_result.verify_seconds;
@@ -58,6 +52,16 @@ class Tuner {
  private:
   using Members = std::vector<Candidate*>;
   using Stage = std::optional<StageResult> CandidateResult::*;
+
+  void verify(std::span<const Strategy> strategies) {
+    Verifier verifier(m_comm, m_gs.message_plan());
+    for (const Strategy& strategy : strategies) {
+      CandidateResult& result = m_result.candidates.emplace_back();
+      result.strategy = strategy;
+      verify_candidate(result, strategy.name, m_guard.why_excluded(strategy.name), m_guard,
+                       [&] { return verifier.verify(strategy, m_guard.patience); });
+    }
+  }
 
   void time_candidates() {
     m_result.work_name = m_work.name;

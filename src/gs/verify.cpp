@@ -45,7 +45,23 @@ double reference(const HaloPlan& plan, LocalIndex s, Reduction op, int component
   return value;
 }
 
-/// The bad DOF of smallest global id in `field` on this rank; empty if there is none.
+/// Whether any two entries differ; a NaN differs from everything.
+template <class T>
+bool differ(const DeviceField<T>& one, const DeviceField<T>& other) {
+  const auto components = static_cast<int>(one.extent(1));
+  LocalIndex unequal = 0;
+  Kokkos::parallel_reduce(
+      "nekbone_k: compare with the reference",
+      Kokkos::RangePolicy<ExecutionSpace>(0, static_cast<LocalIndex>(one.extent(0))),
+      KOKKOS_LAMBDA(const LocalIndex s, LocalIndex& count) {
+        for (int c = 0; c < components; ++c)
+          if (!(one(s, c) == other(s, c))) ++count;
+      },
+      unequal);
+  return unequal > 0;
+}
+
+/// The bad DOF of smallest global id in `field` on this rank.
 template <class T>
 std::string first_bad_dof(const DeviceField<T>& field, const HaloPlan& plan, int rank, Reduction op,
                           int call) {
@@ -65,15 +81,36 @@ std::string first_bad_dof(const DeviceField<T>& field, const HaloPlan& plan, int
   return first;
 }
 
+template <class T>
+VerificationSample<T> make_sample(const HaloPlan& plan, int rank, Reduction op, int components,
+                                  int call) {
+  const auto field = [&](const std::string& label) {
+    return DeviceField<T>(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), plan.n_shared(),
+                          components);
+  };
+  VerificationSample<T> sample{field("nekbone_k: verified shares"),
+                               field("nekbone_k: verified combinations")};
+  const auto shares = Kokkos::create_mirror_view(sample.shares);
+  const auto combined = Kokkos::create_mirror_view(sample.combined);
+  for (LocalIndex s = 0; s < plan.n_shared(); ++s)
+    for (int c = 0; c < components; ++c) {
+      shares(s, c) = static_cast<T>(share(op, plan.ids[s], rank, c, call));
+      combined(s, c) = static_cast<T>(reference(plan, s, op, c, call));
+    }
+  Kokkos::deep_copy(sample.shares, shares);
+  Kokkos::deep_copy(sample.combined, combined);
+  return sample;
+}
+
+}  // namespace
+
 /// One strategy under test. Every step is done by all ranks or, once one of them has failed, by
 /// none, so that a failure on one rank leaves no other waiting.
 class Verification {
  public:
-  Verification(const Communicator& comm, std::shared_ptr<const DeviceHaloPlan> plan,
-               const Strategy& strategy, double patience)
-      : m_comm(comm),
-        m_own(std::make_unique<Communicator>(comm.get())),
-        m_plan(std::move(plan)),
+  Verification(Verifier& verifier, const Strategy& strategy, double patience)
+      : m_verifier(verifier),
+        m_own(std::make_unique<Communicator>(verifier.m_comm.get())),
         m_strategy(strategy),
         m_patience(patience) {}
   Verification(const Verification&) = delete;
@@ -89,11 +126,13 @@ class Verification {
     std::unique_ptr<HaloExchange<T>> exchange;
     step([&] {
       exchange =
-          std::make_unique<HaloExchange<T>>(*m_own, m_plan, m_strategy, components, m_patience);
+          std::make_unique<HaloExchange<T>>(*m_own, plan(), m_strategy, components, m_patience);
     });
     for (int call = 0; call < 2 && m_failure.empty(); ++call) {
-      const DeviceField<T> field = shares<T>(op, components, call);
+      const VerificationSample<T>& sample = m_verifier.sample<T>(op, components, call);
+      const DeviceField<T> field("nekbone_k: verification", plan()->host.n_shared(), components);
       step([&] {
+        Kokkos::deep_copy(field, sample.shares);
         exchange->poison(poison_for<T>(op));
         exchange->start(field);
       });
@@ -103,7 +142,9 @@ class Verification {
         static_cast<void>(exchange.release());
         return;
       }
-      agree(first_bad_dof(field, m_plan->host, m_comm.rank(), op, call));
+      agree(differ(field, sample.combined)
+                ? first_bad_dof(field, plan()->host, comm().rank(), op, call)
+                : "");
     }
   }
 
@@ -119,44 +160,45 @@ class Verification {
     } catch (const UnavailableError&) {
       throw;  // every rank does
     } catch (const std::exception& error) {
-      failure = fmt::format("threw on rank {}: {}", m_comm.rank(), error.what());
+      failure = fmt::format("threw on rank {}: {}", comm().rank(), error.what());
     } catch (...) {
-      failure = fmt::format("threw on rank {}: no std::exception", m_comm.rank());
+      failure = fmt::format("threw on rank {}: no std::exception", comm().rank());
     }
     agree(failure);
   }
 
   void agree(const std::string& failure_here) {
-    const std::string failure = m_comm.first_text(failure_here);
+    const std::string failure = comm().first_text(failure_here);
     if (m_failure.empty()) m_failure = failure;
   }
 
-  template <class T>
-  DeviceField<T> shares(Reduction op, int components, int call) const {
-    const HaloPlan& plan = m_plan->host;
-    const DeviceField<T> field("nekbone_k: verification", plan.n_shared(), components);
-    const auto host = Kokkos::create_mirror_view(field);
-    for (LocalIndex s = 0; s < plan.n_shared(); ++s)
-      for (int c = 0; c < components; ++c)
-        host(s, c) = static_cast<T>(share(op, plan.ids[s], m_comm.rank(), c, call));
-    Kokkos::deep_copy(field, host);
-    return field;
-  }
+  const Communicator& comm() const { return m_verifier.m_comm; }
+  const std::shared_ptr<const DeviceHaloPlan>& plan() const { return m_verifier.m_plan; }
 
-  const Communicator& m_comm;
+  Verifier& m_verifier;
   // A communicator of the candidate's own: what it leaves behind reaches no other candidate.
   std::unique_ptr<Communicator> m_own;
-  std::shared_ptr<const DeviceHaloPlan> m_plan;
   const Strategy& m_strategy;
   double m_patience;
   std::string m_failure;
 };
 
-}  // namespace
+Verifier::Verifier(const Communicator& comm, std::shared_ptr<const DeviceHaloPlan> plan)
+    : m_comm(comm), m_plan(std::move(plan)) {}
 
-std::string verify_strategy(const Communicator& comm, std::shared_ptr<const DeviceHaloPlan> plan,
-                            const Strategy& strategy, double patience) {
-  Verification verification(comm, std::move(plan), strategy, patience);
+template <class T>
+const VerificationSample<T>& Verifier::sample(Reduction op, int components, int call) {
+  auto& samples = std::get<Samples<T>>(m_samples);
+  const std::tuple key(op, components, call);
+  auto found = samples.find(key);
+  if (found == samples.end())
+    found = samples.emplace(key, make_sample<T>(m_plan->host, m_comm.rank(), op, components, call))
+                .first;
+  return found->second;
+}
+
+std::string Verifier::verify(const Strategy& strategy, double patience) {
+  Verification verification(*this, strategy, patience);
   for (const Reduction op : all_reductions) verification.try_operation<double>(op, 1);
   verification.try_operation<double>(Reduction::add, 3);
   verification.try_operation<float>(Reduction::add, 1);

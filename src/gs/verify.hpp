@@ -1,20 +1,23 @@
 /// @file
-/// Proves an exchange strategy right before it may be timed.
+/// Proves exchange strategies right before they may be timed.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 
 #include "gs/halo_exchange.hpp"
 
 namespace nekbone_k {
 
-/// Empty if `strategy` combines the shared DOFs of `plan` correctly on every rank, else what is
-/// wrong on the lowest rank where it is: the operation, the first bad DOF by global id, what was
-/// expected and what was found; or what the strategy threw there. Collective, with the same result
-/// on every rank. Waits for messages that take longer than `patience` seconds count as thrown
-/// errors, where the strategy can give them up. Throws UnavailableError on every rank if the
-/// strategy does.
+/// Shares of the shared DOFs of a plan, and what they combine to; each (n_shared, components).
+template <class T>
+struct VerificationSample {
+  DeviceField<T> shares, combined;
+};
+
+/// Proves strategies right for one plan.
 ///
 /// Each share is a whole number, or ± a power of two for multiply, computed from the DOF's global
 /// id, the rank it comes from and the number of the call, so the combination is exact in any order
@@ -22,7 +25,33 @@ namespace nekbone_k {
 /// are tried, addition on float and on three components, each twice with other data; before each
 /// call every receive buffer is poisoned with what the operation cannot absorb (NaN for add and
 /// multiply, +∞ for max, -∞ for min).
-std::string verify_strategy(const Communicator& comm, std::shared_ptr<const DeviceHaloPlan> plan,
-                            const Strategy& strategy, double patience = for_ever);
+class Verifier {
+ public:
+  /// `comm` outlives the object. Not collective.
+  Verifier(const Communicator& comm, std::shared_ptr<const DeviceHaloPlan> plan);
+
+  /// Empty if `strategy` combines the shared DOFs of the plan correctly on every rank, else what is
+  /// wrong on the lowest rank where it is: the operation, the first bad DOF by global id, what was
+  /// expected and what was found; or what the strategy threw there. Collective, with the same
+  /// result on every rank. Waits for messages that take longer than `patience` seconds count as
+  /// thrown errors, where the strategy can give them up. Throws UnavailableError on every rank if
+  /// the strategy does.
+  std::string verify(const Strategy& strategy, double patience = for_ever);
+
+ private:
+  /// Operation, components and number of the call.
+  template <class T>
+  using Samples = std::map<std::tuple<Reduction, int, int>, VerificationSample<T>>;
+
+  template <class T>
+  const VerificationSample<T>& sample(Reduction op, int components, int call);
+
+  const Communicator& m_comm;
+  std::shared_ptr<const DeviceHaloPlan> m_plan;
+  // The same for every strategy; each made when first used.
+  std::tuple<Samples<double>, Samples<float>> m_samples;
+
+  friend class Verification;
+};
 
 }  // namespace nekbone_k

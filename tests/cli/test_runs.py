@@ -88,10 +88,14 @@ class RunTest(harness.CliTest):
         self.assertEqual(grid["strategy"] is not None, any(c["timing"] for c in candidates))
         for order in report["orders"]:
             if order["order"] == grid["order"]:
-                for name, count in [("elements", selected["most_elements"]),
-                                    ("neighbours", selected["messages"]),
-                                    ("sent_bytes", selected["sent_bytes"])]:
-                    self.assertEqual(order["per_rank"][name]["max"], count, name)
+                per_rank = order["per_rank"]
+                self.assertEqual(per_rank["elements"]["max"], selected["most_elements"])
+                self.assertEqual(per_rank["neighbours"]["max"], selected["messages"])
+                # The model is of sums; contributions that travel apart are more.
+                if report["input"]["deterministic"]:
+                    self.assertGreaterEqual(per_rank["sent_bytes"]["max"], selected["sent_bytes"])
+                else:
+                    self.assertEqual(per_rank["sent_bytes"]["max"], selected["sent_bytes"])
 
     def check_mesh(self, report, order):
         """The counts of one order, from the mesh."""

@@ -47,7 +47,7 @@ const std::string one = "device-pairwise", two = "host-pairwise", three = "devic
                   four = "host-alltoall";
 
 TEST_F(AuditTest, SaysThatTheChoiceWasTheBest) {
-  const Audit result = audit(one, {two, three}, {{one, 1}, {two, 20}, {three, 10}}, {0, 2, 3, 2});
+  const Audit result = audit(one, {two, three}, {{one, 1}, {two, 20}, {three, 10}}, {0.05, 2, 3, 2});
   EXPECT_EQ(result.best(), 0U);
   EXPECT_EQ(result.regret(), 0);
   EXPECT_EQ(result.rounds, 3);
@@ -58,7 +58,7 @@ TEST_F(AuditTest, SaysThatTheChoiceWasTheBest) {
 }
 
 TEST_F(AuditTest, NamesTheOneThatWouldHaveBeenBetter) {
-  const Audit result = audit(two, {one, three}, {{one, 20}, {two, 10}, {three, 1}}, {0, 2, 3, 2});
+  const Audit result = audit(two, {one, three}, {{one, 20}, {two, 10}, {three, 1}}, {0.5, 2, 3, 2});
   EXPECT_EQ(result.strategies[result.best()].name, three);
   EXPECT_GT(result.regret(),
             1);  // the sleep is at least so long: 10 against 1 and what it overruns
@@ -73,6 +73,19 @@ TEST_F(AuditTest, TriesAsManyOthersAsThereIsTimeForAndTheFirstOnesAlways) {
   EXPECT_EQ(all.strategies[1].name, two);
   EXPECT_EQ(all.strategies[3].name, four);
   EXPECT_EQ(audit(one, {two}, milliseconds, {0, 1, 1, 2}).strategies.size(), 2U);
+}
+
+TEST_F(AuditTest, DoesFewerIterationsWhereThereIsNoTimeForAll) {
+  const std::map<std::string, int> milliseconds{{one, 5}, {two, 5}, {three, 5}};
+  // Seconds for a round of so many, preparing them taken for an iteration more.
+  const auto time_for = [](int strategies, int iterations) {
+    return 1.01 * strategies * (iterations + 1) * (1 + Rounds::warm_ups) * 5e-3;
+  };
+  EXPECT_EQ(audit(one, {two, three}, milliseconds, {0, 5, 1, 2}).iterations, 1);
+  EXPECT_EQ(audit(one, {two, three}, milliseconds, {time_for(3, 3), 5, 1, 2}).iterations, 3);
+  EXPECT_EQ(audit(one, {two, three}, milliseconds, {time_for(3, 5), 5, 1, 2}).iterations, 5);
+  // There is as much for more iterations of fewer.
+  EXPECT_EQ(audit(one, {two}, milliseconds, {time_for(3, 3), 5, 1, 2}).iterations, 5);
 }
 
 }  // namespace

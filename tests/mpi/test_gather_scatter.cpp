@@ -251,8 +251,8 @@ std::string test_name(std::string text) {
 // ---- Every strategy ----------------------------------------------------------------------------
 
 // A graph with its gather-scatter.
-struct Case {
-  Case(const Communicator& comm, const Graph& graph)
+struct BoxCase {
+  BoxCase(const Communicator& comm, const Graph& graph)
       : name(graph.name),
         ids_of_rank(ids_of_all_ranks(graph, comm.size())),
         gs(comm, ids_of_rank[comm.rank()]) {}
@@ -267,7 +267,7 @@ class GatherScatterBy : public testing::TestWithParam<std::tuple<Strategy, Reduc
   // Made once: the tests differ in the strategy only.
   static void SetUpTestSuite() {
     s_comm = std::make_unique<Communicator>(MPI_COMM_WORLD);
-    for (const Graph& graph : graphs) s_cases.push_back(std::make_unique<Case>(*s_comm, graph));
+    for (const Graph& graph : graphs) s_cases.push_back(std::make_unique<BoxCase>(*s_comm, graph));
   }
   static void TearDownTestSuite() {
     s_cases.clear();
@@ -282,7 +282,7 @@ class GatherScatterBy : public testing::TestWithParam<std::tuple<Strategy, Reduc
   }
 
   static std::unique_ptr<Communicator> s_comm;
-  static std::vector<std::unique_ptr<Case>> s_cases;
+  static std::vector<std::unique_ptr<BoxCase>> s_cases;
 
   const Communicator& m_comm = *s_comm;
   const int m_rank = m_comm.rank();
@@ -291,11 +291,11 @@ class GatherScatterBy : public testing::TestWithParam<std::tuple<Strategy, Reduc
   const int m_components = std::get<2>(GetParam());
 
   template <class T>
-  void expect_assembled_sum(Case& tested);
+  void expect_assembled_sum(BoxCase& tested);
 };
 
 std::unique_ptr<Communicator> GatherScatterBy::s_comm;
-std::vector<std::unique_ptr<Case>> GatherScatterBy::s_cases;
+std::vector<std::unique_ptr<BoxCase>> GatherScatterBy::s_cases;
 
 TEST_P(GatherScatterBy, IsExactOnNumbersThatDoNotRound) {
   for (const auto& c : s_cases) {
@@ -326,7 +326,7 @@ TEST_P(GatherScatterBy, IsFreshAtEveryUse) {
 
 // Start and finish on an assembled field that goes on beyond the shared DOFs.
 template <class T>
-void GatherScatterBy::expect_assembled_sum(Case& tested) {
+void GatherScatterBy::expect_assembled_sum(BoxCase& tested) {
   constexpr int beyond = 13;
   GatherScatter& gs = tested.gs;
   const HaloPlan& plan = gs.plan();

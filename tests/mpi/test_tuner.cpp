@@ -830,11 +830,12 @@ INSTANTIATE_TEST_SUITE_P(In, TunerSurvives, testing::ValuesIn(throwers()),
 // ---- Verification by itself --------------------------------------------------------------------
 
 TEST_F(TunerTest, VerificationLeavesNoMessageForTheNext) {
+  Verifier verifier(m_comm, m_gs.message_plan());
   for (const Wrong& wrong : wrong_strategies()) {
-    const bool verified = verify_strategy(m_comm, m_gs.message_plan(), wrong.strategy).empty();
+    const bool verified = verifier.verify(wrong.strategy).empty();
     EXPECT_EQ(verified, m_alone) << wrong.strategy.name;
     for (const char* name : {"device-pairwise", "device-alltoall"})
-      EXPECT_EQ(verify_strategy(m_comm, m_gs.message_plan(), *find_strategy(name)), "") << name;
+      EXPECT_EQ(verifier.verify(*find_strategy(name)), "") << name;
   }
 }
 
@@ -895,7 +896,7 @@ TEST_F(TunerTest, VerificationPoisonsTheBuffersBeforeEveryCall) {
                                       const MessageBuffers& buffers) -> std::unique_ptr<Exchange> {
                                      return std::make_unique<Observing>(comm, plan, buffers);
                                    });
-  EXPECT_EQ(verify_strategy(m_comm, m_gs.message_plan(), observing), "");
+  EXPECT_EQ(Verifier(m_comm, m_gs.message_plan()).verify(observing), "");
   std::map<std::size_t, std::array<int, 3>> calls;  // with NaN, +∞, -∞, by item size
   for (const Observed& o : observed) {
     EXPECT_TRUE(o.poisoned);

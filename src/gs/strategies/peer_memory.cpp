@@ -10,16 +10,17 @@
 #include "core/errors.hpp"
 #include "core/machine.hpp"
 #include "core/peer_memory.hpp"
+#include "gs/index_runs.hpp"
 #include "gs/strategies/pairwise.hpp"
 #include "gs/strategies/words.hpp"
 
 namespace nekbone_k {
 namespace {
 
-/// Slots of one neighbour that one team works on.
+/// Slots of one neighbour that one team works on, and their DOFs.
 struct Piece {
   int neighbour;
-  LocalIndex first, count;
+  IndexRun slots;
 };
 
 /// What kernels know of a neighbour. One on another node has no flags: kernels pack for MPI, and
@@ -32,7 +33,7 @@ struct Peer {
   int n_pieces = 0;
 };
 
-constexpr int team_size = is_host_device ? 1 : 256;
+constexpr int team_size = RunShape::team_size;
 constexpr std::size_t piece_bytes = 4096;
 using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<team_size, 0>>;
 using Team = Policy::member_type;
@@ -45,9 +46,10 @@ struct Push {
   DeviceVector<Peer> peers;
   DeviceVector<int> written;  ///< (neighbours) pieces of the call's message
   std::uint64_t call;
-  // Word w of the item in slot s is source[index(s) * item_stride + w * word_stride].
+  // Word w of the item in slot s is source[index * item_stride + w * word_stride], where the index
+  // is that of its DOF or, packed, s.
   const Word* source;
-  const LocalIndex* dofs;  ///< index by slot; null: the slot itself
+  const LocalIndex* dofs;  ///< by slot; null: packed
   std::size_t item_stride, word_stride;
   int words;
 
@@ -55,11 +57,13 @@ struct Push {
     const Piece piece = pieces(team.league_rank());
     const Peer peer = peers(piece.neighbour);
     auto* const to = reinterpret_cast<Word*>(peer.to[call % 2]);
-    for (LocalIndex i = team.team_rank(); i < piece.count; i += team_size) {
-      const LocalIndex slot = piece.first + i;
-      const Word* const item = source + (dofs != nullptr ? dofs[slot] : slot) * item_stride;
+    const IndexRun slots =
+        dofs != nullptr ? piece.slots
+                        : IndexRun{piece.slots.begin, piece.slots.count, piece.slots.begin, 1};
+    for_positions<team_size>(slots, dofs, team.team_rank(), [&](LocalIndex slot, LocalIndex index) {
+      const Word* const item = source + index * item_stride;
       for (int w = 0; w < words; ++w) to[std::int64_t{slot} * words + w] = item[w * word_stride];
-    }
+    });
     if (peer.sent == nullptr) return;
     team.team_barrier();
     Kokkos::single(Kokkos::PerTeam(team), [&]() {
@@ -89,8 +93,8 @@ struct Pull {
       team.team_barrier();
     }
     const auto* const from = static_cast<const Word*>(arrival.messages);
-    const std::int64_t begin = std::int64_t{piece.first} * words,
-                       end = begin + std::int64_t{piece.count} * words;
+    const std::int64_t begin = std::int64_t{piece.slots.begin} * words,
+                       end = begin + std::int64_t{piece.slots.count} * words;
     for (std::int64_t w = begin + team.team_rank(); w < end; w += team_size) receive[w] = from[w];
   }
 };
@@ -224,9 +228,11 @@ class PeerExchange final : public Exchange {
     const auto add = [&](const Neighbour& n, Peer peer) {
       const auto most =
           static_cast<LocalIndex>(std::max<std::size_t>(1, piece_bytes / m_buffers.item_bytes));
-      for (LocalIndex at = 0; at < n.count; at += most, ++peer.n_pieces)
-        pieces.push_back(
-            {static_cast<int>(peers.size()), n.offset + at, std::min(most, n.count - at)});
+      for (const IndexRun& slots :
+           find_runs(m_plan.message_dofs, n.offset, n.offset + n.count, RunShape::shortest, most)) {
+        pieces.push_back({static_cast<int>(peers.size()), slots});
+        ++peer.n_pieces;
+      }
       peers.push_back(peer);
     };
     for (std::size_t p = 0; p < m_near.size(); ++p) {

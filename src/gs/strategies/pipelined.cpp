@@ -5,6 +5,7 @@
 
 #include "core/streams.hpp"
 #include "core/types.hpp"
+#include "gs/index_runs.hpp"
 #include "gs/message_layout.hpp"
 #include "gs/message_memory.hpp"
 #include "gs/strategies/mpi_item.hpp"
@@ -12,22 +13,6 @@
 
 namespace nekbone_k {
 namespace {
-
-/// Packs the items of the slots that it is called for.
-template <class Word>
-struct PackSlots {
-  const Word* field;
-  DeviceVector<LocalIndex> dofs;
-  std::size_t component_stride;
-  int components;
-  Word* to;
-
-  KOKKOS_FUNCTION void operator()(LocalIndex slot) const {
-    const Word* const from = field + dofs(slot);
-    for (int c = 0; c < components; ++c)
-      to[std::size_t(slot) * components + c] = from[c * component_stride];
-  }
-};
 
 class Pipelined final : public Exchange {
  public:
@@ -40,13 +25,18 @@ class Pipelined final : public Exchange {
         m_buffers(buffers),
         m_item(buffers.item_bytes),
         m_dofs(to_device("nekbone_k: message DOFs", plan.message_dofs)),
+        m_runs(plan.neighbours.size()),
         m_ready(plan.neighbours.size()),
         m_host_send(staged ? buffers.bytes(plan) : 0),
         m_host_receive(staged ? buffers.bytes(plan) : 0) {
     m_requests.reserve(2 * plan.neighbours.size());
-    for (const Neighbour& n : plan.neighbours)
+    for (std::size_t p = 0; p < plan.neighbours.size(); ++p) {
+      const Neighbour& n = plan.neighbours[p];
+      m_runs[p] = to_device("nekbone_k: runs of a message",
+                            find_runs(plan.message_dofs, n.offset, n.offset + n.count));
       m_may_stay.push_back((is_host_device || staged) &&
                            layout_of(plan, n) == MessageLayout::contiguous);
+    }
   }
 
   bool pack(const OutgoingField& field) override {
@@ -123,20 +113,19 @@ class Pipelined final : public Exchange {
 
   /// Launches what makes message p ready to be sent.
   void prepare(std::size_t p) {
-    const Neighbour& n = m_plan.neighbours[p];
     if (m_packs && !is_packed(p))
       with_word(m_field.value_bytes, [&](auto word) {
         using Word = decltype(word);
-        Kokkos::parallel_for(
-            "nekbone_k: pack a message",
-            Kokkos::RangePolicy<ExecutionSpace>(m_buffers.stream, n.offset, n.offset + n.count),
-            PackSlots<Word>{static_cast<const Word*>(m_field.data), m_dofs,
-                            m_field.component_stride, m_field.components,
-                            static_cast<Word*>(m_buffers.send)});
+        for_index_runs(
+            "nekbone_k: pack a message", m_buffers.stream, m_runs[p],
+            PackRun<Word>{static_cast<const Word*>(m_field.data), m_field.component_stride,
+                          m_field.components, m_dofs.data(), static_cast<Word*>(m_buffers.send)});
       });
-    if (m_staged)
+    if (m_staged) {
+      const Neighbour& n = m_plan.neighbours[p];
       Kokkos::deep_copy(m_buffers.stream, part<StagingMemory>(slot(m_host_send.data(), n), n),
                         part<DeviceMemory>(packed(p), n));
+    }
     m_ready[p].record(m_buffers.stream);
   }
 
@@ -153,6 +142,7 @@ class Pipelined final : public Exchange {
   MessageBuffers m_buffers;
   MpiItem m_item;
   DeviceVector<LocalIndex> m_dofs;
+  std::vector<DeviceRuns> m_runs;    // by neighbour, of slots and their DOFs
   std::vector<StreamEvent> m_ready;  // by neighbour
   std::vector<bool> m_may_stay;      // by neighbour: in the field, as far as its DOFs matter
   HostMessageMemory m_host_send, m_host_receive;

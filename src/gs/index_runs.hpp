@@ -1,0 +1,119 @@
+/// @file
+/// Lists of indices as runs of evenly spaced ones, over which kernels need no list.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/types.hpp"
+#include "gs/exchange.hpp"
+
+namespace nekbone_k {
+
+/// Positions [begin, begin + count) of a list of indices: the indices are first, first + stride, …
+/// or, where stride is 0, those of the list. (PetscSF looks for strided blocks: Zhang et al. 2022.)
+struct IndexRun {
+  LocalIndex begin, count, first, stride;
+
+  bool operator==(const IndexRun&) const = default;
+};
+
+/// How kernels work on runs.
+struct RunShape {
+  static constexpr int team_size = is_host_device ? 1 : 256;  ///< threads of a run
+  /// Positions of a run at most, and of one with a stride at least: whole teams, or what pays for
+  /// a loop of its own.
+  static constexpr LocalIndex longest = is_host_device ? 1024 : team_size;
+  static constexpr LocalIndex shortest = is_host_device ? 16 : team_size;
+};
+
+/// The runs of positions [begin, end) of a list, in their order. Negative indices, and equal ones
+/// beside each other, are in none with a stride.
+std::vector<IndexRun> find_runs(std::span<const LocalIndex> indices, LocalIndex begin,
+                                LocalIndex end, LocalIndex shortest = RunShape::shortest,
+                                LocalIndex longest = RunShape::longest);
+inline std::vector<IndexRun> find_runs(std::span<const LocalIndex> indices) {
+  return find_runs(indices, 0, static_cast<LocalIndex>(indices.size()));
+}
+
+/// action(position, index) for each `step`-th position of a run, from its `from`-th on.
+template <int step, class Action>
+KOKKOS_FORCEINLINE_FUNCTION void for_positions(const IndexRun& run, const LocalIndex* indices,
+                                               int from, const Action& action) {
+  // The loops that CPUs vectorise apart from the others.
+  if (run.stride == 1) {
+    for (LocalIndex i = from; i < run.count; i += step) action(run.begin + i, run.first + i);
+  } else if (run.stride != 0) {
+    for (LocalIndex i = from; i < run.count; i += step)
+      action(run.begin + i, run.first + i * run.stride);
+  } else {
+    for (LocalIndex i = from; i < run.count; i += step)
+      action(run.begin + i, indices[run.begin + i]);
+  }
+}
+
+/// Runs in device memory.
+using DeviceRuns = Kokkos::View<const IndexRun*, DeviceMemory>;
+
+/// What for_index_runs() launches on a GPU: a team a run.
+template <class Kernel>
+struct RunTeams {
+  using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<RunShape::team_size, 0>>;
+  using Team = typename Policy::member_type;
+
+  DeviceRuns runs;
+  Arrival arrival;
+  Kernel kernel;
+
+  KOKKOS_FUNCTION void operator()(const Team& team) const {
+    if (arrival.n_flags > 0) {
+      for (int f = team.team_rank(); f < arrival.n_flags; f += RunShape::team_size)
+        await(arrival.flags + f, arrival.call, arrival.late);
+      team.team_barrier();
+    }
+    kernel(runs(team.league_rank()), team.team_rank());
+  }
+};
+
+/// Launches kernel(run, from) for each run, from as for_positions<RunShape::team_size>() wants it,
+/// to be done once the flags of `arrival` are raised: on a CPU, whose kernels hold up processes,
+/// they are already. In the order of the kernels of `stream`.
+template <class Kernel>
+void for_index_runs(const std::string& label, const ExecutionSpace& stream, const DeviceRuns& runs,
+                    const Kernel& kernel, const Arrival& arrival = {}) {
+  const auto n_runs = static_cast<int>(runs.extent(0));
+  if (n_runs == 0) return;
+  if constexpr (is_host_device) {
+    Kokkos::parallel_for(label, Kokkos::RangePolicy<ExecutionSpace>(stream, 0, n_runs),
+                         [=](const int r) { kernel(runs(r), 0); });
+  } else {
+    using Teams = RunTeams<Kernel>;
+    Kokkos::parallel_for(label, typename Teams::Policy(stream, n_runs, RunShape::team_size),
+                         Teams{runs, arrival, kernel});
+  }
+}
+
+/// Copies entries of a field, shape (entry, component), to the slots of messages, all components
+/// of one beside each other; for for_index_runs() with the runs of slots and their entries.
+template <class Word>
+struct PackRun {
+  const Word* field;
+  std::size_t component_stride;
+  int components;
+  const LocalIndex* dofs;  ///< by slot
+  Word* to;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const IndexRun& run, int from) const {
+    constexpr int step = RunShape::team_size;
+    if (components == 1)
+      return for_positions<step>(run, dofs, from,
+                                 [&](LocalIndex slot, LocalIndex dof) { to[slot] = field[dof]; });
+    for_positions<step>(run, dofs, from, [&](LocalIndex slot, LocalIndex dof) {
+      for (int c = 0; c < components; ++c)
+        to[std::size_t(slot) * components + c] = field[c * component_stride + dof];
+    });
+  }
+};
+
+}  // namespace nekbone_k
