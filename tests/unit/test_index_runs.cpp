@@ -93,8 +93,8 @@ TEST(IndexRuns, PackWhatTheListSays) {
   for (LocalIndex a = 0; a < n_entries; ++a)
     for (int c = 0; c < components; ++c) host(a, c) = a + 0.1 * c;
   Kokkos::deep_copy(field, host);
-  const auto dofs = to_device("dofs", indices);
-  const DeviceRuns runs = to_device("runs", find_runs(indices));
+  const auto dofs = nekbone_k::to_device("dofs", indices);
+  const DeviceRuns runs = nekbone_k::to_device("runs", find_runs(indices));
   for (const int sent : {1, components}) {
     const DeviceVector<double> to("packed", std::size_t(n_slots) * sent);
     for_index_runs("pack", ExecutionSpace(), runs,
