@@ -84,6 +84,12 @@ struct AxhelmElements {
     };
     return {entry(0), entry(1), entry(2), entry(3), entry(4), entry(5)};
   }
+  /// Has a CPU fetch what read_factor(from, points) will read into its second cache: the first is
+  /// needed for what is computed meanwhile.
+  KOKKOS_FORCEINLINE_FUNCTION void prefetch_factor(const double* from, int points) const {
+    KOKKOS_IF_ON_HOST((for (int c = 0; c < ElementLayout::n_factors; ++c)
+                           __builtin_prefetch(from + (c * nq * nq * nq + points) * lanes, 0, 2);))
+  }
 
  private:
   static constexpr int lanes = ElementLayout::lanes;

@@ -149,6 +149,13 @@ class AxhelmKernel {
             next = m_elements.read_factor(stored, (k + Shape::factors_ahead) * nq * nq);
         } else {
           now = m_elements.read_factor(stored, k * nq * nq + c);
+          // What the next layer needs comes from memory while this one is computed. The block after
+          // this one lies behind it.
+          const bool here = k + Shape::layers < nq;
+          m_elements.prefetch_factor(
+              here ? stored
+                   : stored + ElementLayout::n_factors * nq * nq * nq * ElementLayout::lanes,
+              (here ? k + Shape::layers : 0) * nq * nq + c);
         }
         const auto& [rr, rs, rt, ss, st, tt] = now;
         Lanes& value = u[k * stride + c];
