@@ -161,14 +161,15 @@ class Assembly {
   // loops become SIMD instructions. On a GPU, whose threads are its lanes, a row a thread does
   // that.
 
-  /// Rows first, first + 1 … first + n - 1, the points of the r-th `r * stride` behind those of the
+  /// Rows first, first + 1 … first + n - 1, the points of the r-th distance(r) behind those of the
   /// first.
   struct Run {
     LocalIndex first, n, stride;
     IndexList points;
+    const LocalIndex* bases;  ///< of the rows' points, where there is no stride
 
     Run part(LocalIndex from, LocalIndex count) const {
-      return {first + from, count, stride, {points.base + from * stride, points.pattern}};
+      return {first + from, count, stride, {points.base + from * stride, points.pattern}, bases};
     }
   };
 
@@ -177,18 +178,31 @@ class Assembly {
   void for_runs(const std::string& label, LocalIndex begin, LocalIndex end,
                 const ExecutionSpace& stream, const Action& action) const {
     if (begin >= end) return;
-    const DeviceVector<LocalIndex> runs = m_row_points.runs();
+    const auto runs = m_row_points.runs();
     const auto row_points = m_row_points.reader();
     const auto run_of = [&](LocalIndex row) {
-      return std::upper_bound(runs.data(), runs.data() + runs.extent(0), row) - runs.data() - 1;
+      const auto* const after =
+          std::upper_bound(runs.data(), runs.data() + runs.extent(0), row,
+                           [](LocalIndex r, const IndexLists::Run& run) { return r < run.first; });
+      return after - runs.data() - 1;
     };
     const Kokkos::RangePolicy<ExecutionSpace> all(stream, run_of(begin), run_of(end - 1) + 1);
     Kokkos::parallel_for(label, all, [=](const LocalIndex run) {
-      const LocalIndex first = std::max(runs(run), begin), last = std::min(runs(run + 1), end);
-      const IndexList points = row_points(first);
-      const LocalIndex stride = last - first > 1 ? row_points(first + 1).base - points.base : 0;
-      action(Run{first, last - first, stride, points});
+      const LocalIndex first = std::max(runs(run).first, begin),
+                       last = std::min(runs(run).end, end);
+      action(
+          Run{first, last - first, runs(run).stride, row_points(first), row_points.bases + first});
     });
+  }
+
+  /// work(r, distance) for each row of the run: how far its points are behind those of the first.
+  template <class Work>
+  static void for_rows(const Run& run, const Work& work) {
+    if (run.stride != 0) {
+      for (LocalIndex r = 0; r < run.n; ++r) work(r, r * run.stride);
+    } else {
+      for (LocalIndex r = 0; r < run.n; ++r) work(r, run.bases[r] - run.points.base);
+    }
   }
 
   /// Whether loops over the run are worth SIMD instructions.
@@ -240,8 +254,9 @@ class Assembly {
           for (LocalIndex r = 0; r < run.n; ++r) to[r] = combine<op>(to[r], other[r]);
         }
       } else {
-        for (LocalIndex r = 0; r < run.n; ++r)
-          to[r] = combine_row<op>(first + r * run.stride, distances);
+        for_rows(run, [&](LocalIndex r, LocalIndex distance) {
+          to[r] = combine_row<op>(first + distance, distances);
+        });
       }
     });
   }
@@ -255,8 +270,9 @@ class Assembly {
         for (const LocalIndex distance : distances)
           for (LocalIndex r = 0; r < run.n; ++r) first[distance + r] = from[r];
       } else {
-        for (LocalIndex r = 0; r < run.n; ++r)
-          spread_row(from[r], first + r * run.stride, distances);
+        for_rows(run, [&](LocalIndex r, LocalIndex distance) {
+          spread_row(from[r], first + distance, distances);
+        });
       }
     });
   }
@@ -274,10 +290,10 @@ class Assembly {
       }
     } else {
       with_distances(run.points, [&](const auto& distances) {
-        for (LocalIndex r = 0; r < run.n; ++r) {
-          T* const one = points + run.points.base + r * run.stride;
+        for_rows(run, [&](LocalIndex, LocalIndex distance) {
+          T* const one = points + run.points.base + distance;
           spread_row(combine_row<op>(one, distances), one, distances);
-        }
+        });
       });
     }
   }

@@ -39,21 +39,45 @@ void IndexListsBuilder::add(const LocalIndex* entries, LocalIndex n) {
     last = static_cast<LocalIndex>(m_patterns.size());
     m_patterns.insert(m_patterns.end(), m_pattern.begin(), m_pattern.end());
   }
-  const auto list = static_cast<LocalIndex>(m_bases.size());
-  const LocalIndex stride = list == 0 ? 0 : entries[0] - m_bases.back();
-  const bool second = list > 0 && m_runs.back() == list - 1;
-  const bool goes_on = list > 0 && m_begins.back() == last && (second || stride == m_run_stride);
-  if (!goes_on) m_runs.push_back(list);
-  m_run_stride = stride;
   m_bases.push_back(entries[0]);
   m_begins.push_back(last);
 }
 
+std::vector<IndexLists::Run> IndexListsBuilder::find_runs() const {
+  const auto n_lists = static_cast<LocalIndex>(m_bases.size());
+  std::vector<IndexLists::Run> runs;
+  const auto add = [&](LocalIndex first, LocalIndex end, LocalIndex stride) {
+    for (; first < end; first += IndexLists::longest_run)
+      runs.push_back({first, std::min(first + IndexLists::longest_run, end), stride});
+  };
+  LocalIndex left = 0;  // the first list that is in no run yet
+  for (LocalIndex list = 0; list < n_lists;) {
+    const auto alike = [&](LocalIndex other) {
+      return other < n_lists && m_begins[other] == m_begins[list];
+    };
+    LocalIndex end = list + 1;
+    const LocalIndex stride = alike(end) ? m_bases[end] - m_bases[list] : 0;
+    while (stride != 0 && alike(end) && m_bases[end] - m_bases[end - 1] == stride) ++end;
+    if (m_begins[left] != m_begins[list]) {
+      add(left, list, 0);
+      left = list;
+    }
+    if (end - list < IndexLists::shortest_even_run) {
+      // The last of these may be the first of others.
+      list = std::max(list + 1, end - 1);
+      continue;
+    }
+    add(left, list, 0);
+    add(list, end, stride);
+    left = list = end;
+  }
+  add(left, n_lists, 0);
+  return runs;
+}
+
 IndexLists IndexListsBuilder::to_device(const std::string& label) const {
   IndexLists lists;
-  std::vector<LocalIndex> runs = m_runs;
-  runs.push_back(static_cast<LocalIndex>(m_bases.size()));
-  lists.m_runs = nekbone_k::to_device(label + ": runs", runs);
+  lists.m_runs = nekbone_k::to_device(label + ": runs", find_runs());
   lists.m_bases = nekbone_k::to_device(label + ": bases", m_bases);
   lists.m_begins = nekbone_k::to_device(label + ": begins", m_begins);
   lists.m_patterns = nekbone_k::to_device(label + ": patterns", m_patterns);

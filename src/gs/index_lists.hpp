@@ -36,10 +36,16 @@ class IndexLists {
   };
 
   Reader reader() const { return {m_bases.data(), m_begins.data(), m_patterns.data()}; }
-  /// Where runs of lists begin, and at last the number of lists: the lists of a run have one
-  /// pattern and bases at even distances, so that entries i of all of them are as far from each
-  /// other.
-  const DeviceVector<LocalIndex>& runs() const { return m_runs; }
+  /// Lists [first, end) have one pattern. With a stride their bases are that far from each other,
+  /// and so are entries i of all of them; without, 0, bases[list] is to be asked.
+  struct Run {
+    LocalIndex first, end, stride;
+    bool operator==(const Run&) const = default;
+  };
+  /// All lists in ascending runs. As many as `shortest_even_run` lists with a stride are a run of
+  /// their own, other lists as many as have one pattern; what is longer than `longest_run` is cut.
+  const Kokkos::View<const Run*, DeviceMemory>& runs() const { return m_runs; }
+  static constexpr LocalIndex longest_run = 512, shortest_even_run = 16;
   /// Bytes in memory without the runs; also the least that reading every list once moves.
   double least_bytes() const {
     return double{sizeof(LocalIndex)} *
@@ -48,7 +54,8 @@ class IndexLists {
 
  private:
   friend class IndexListsBuilder;
-  DeviceVector<LocalIndex> m_bases, m_begins, m_patterns, m_runs;
+  DeviceVector<LocalIndex> m_bases, m_begins, m_patterns;
+  Kokkos::View<const Run*, DeviceMemory> m_runs;
 };
 
 /// Takes lists one after another, in host memory. Linear in time.
@@ -62,8 +69,9 @@ class IndexListsBuilder {
   IndexLists to_device(const std::string& label) const;
 
  private:
-  std::vector<LocalIndex> m_bases, m_begins, m_patterns, m_runs, m_pattern;
-  LocalIndex m_run_stride = 0;  // of the last run, once it has two lists
+  std::vector<IndexLists::Run> find_runs() const;
+
+  std::vector<LocalIndex> m_bases, m_begins, m_patterns, m_pattern;
   // Where in m_patterns a pattern of each hash was last put, -1 for nowhere. One that another has
   // driven out is put there again: that costs memory, and no search.
   std::vector<LocalIndex> m_last;

@@ -66,22 +66,50 @@ TEST(IndexLists, ShareWhatTheyHaveInCommon) {
   EXPECT_EQ(to_device(same).least_bytes(), 4 * (2 * 1000 + 9));
 }
 
-std::vector<LocalIndex> runs_of(const Lists& lists) {
+using Runs = std::vector<IndexLists::Run>;
+
+Runs runs_of(const Lists& lists) {
   const auto runs = Kokkos::create_mirror_view_and_copy(HostMemory(), to_device(lists).runs());
   return {runs.data(), runs.data() + runs.extent(0)};
 }
 
-TEST(IndexLists, RunOnWhileTheyAreAlikeAndEvenlyFarApart) {
-  const Lists lists{{5, 7},       {6, 8},   {7, 9},  // from 5 on in steps of 1
-                    {9, 11},      {11, 13},          // in steps of 2: the first step is its own
-                    {13, 13},     {14, 14},          // another pattern
-                    {14, 14, 14},                    // and another
-                    {3, 5},       {2, 4},   {1, 3},  // downwards
-                    {1, 3}};                         // the step is 0, no longer -1
-  EXPECT_EQ(runs_of(lists), (std::vector<LocalIndex>{0, 3, 5, 7, 8, 11, 12}));
-  EXPECT_EQ(runs_of({}), std::vector<LocalIndex>{0});
-  EXPECT_EQ(runs_of({{4}}), (std::vector<LocalIndex>{0, 1}));
-  EXPECT_EQ(runs_of({{4}, {9}}), (std::vector<LocalIndex>{0, 2}));
+TEST(IndexLists, RunOnWhileTheyAreAlike) {
+  const Lists lists{{5, 7},      {6, 8},   {7, 9}, {11, 13}, {2, 4},  // one pattern, anywhere
+                    {13, 13},    {14, 14},                            // another
+                    {14, 14, 14}};                                    // and another
+  EXPECT_EQ(runs_of(lists), (Runs{{0, 5, 0}, {5, 7, 0}, {7, 8, 0}}));
+  EXPECT_EQ(runs_of({}), Runs{});
+  EXPECT_EQ(runs_of({{4}}), (Runs{{0, 1, 0}}));
+}
+
+// As many lists as make a run with a stride.
+void add_even(LocalIndex base, LocalIndex stride, LocalIndex n, Lists& lists) {
+  for (LocalIndex l = 0; l < n; ++l) lists.push_back({base + l * stride, base + l * stride + 3});
+}
+
+TEST(IndexLists, OfEvenDistancesAreRunsOfTheirOwn) {
+  constexpr LocalIndex even = IndexLists::shortest_even_run;
+  Lists lists{{5, 8}, {6, 9}};  // two that the next steps do not go on from
+  add_even(100, 7, even, lists);
+  lists.push_back({3, 6});
+  add_even(200, 1, even - 1, lists);  // too few
+  lists.push_back({1, 2});            // another pattern
+  add_even(300, -2, even + 4, lists);
+  const LocalIndex second = 2 + even + 1 + even - 1, third = second + 1;
+  EXPECT_EQ(runs_of(lists), (Runs{{0, 2, 0},
+                                  {2, 2 + even, 7},
+                                  {2 + even, second, 0},
+                                  {second, third, 0},
+                                  {third, third + even + 4, -2}}));
+}
+
+TEST(IndexLists, AreCutWhereRunsAreLong) {
+  constexpr LocalIndex most = IndexLists::longest_run;
+  Lists even, uneven;
+  add_even(0, 4, most + 3, even);
+  for (LocalIndex l = 0; l < 2 * most; ++l) uneven.push_back({l * l, l * l + 1});
+  EXPECT_EQ(runs_of(even), (Runs{{0, most, 4}, {most, most + 3, 4}}));
+  EXPECT_EQ(runs_of(uneven), (Runs{{0, most, 0}, {most, 2 * most, 0}}));
 }
 
 TEST(IndexLists, HaveEntries) { EXPECT_THROW(to_device({{}}), InternalError); }
