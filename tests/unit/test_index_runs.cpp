@@ -17,39 +17,41 @@ void PrintTo(const IndexRun& run, std::ostream* out) {
 namespace {
 
 using Indices = std::vector<LocalIndex>;
-using Runs = std::vector<IndexRun>;
+using Pieces = std::vector<IndexRun>;
 
-Runs runs_of(const Indices& indices, LocalIndex shortest, LocalIndex longest) {
+Pieces runs_of(const Indices& indices, LocalIndex shortest, LocalIndex longest) {
   return find_runs(indices, 0, static_cast<LocalIndex>(indices.size()), shortest, longest);
 }
 
 TEST(IndexRuns, AreFoundAmongOthers) {
-  EXPECT_EQ(runs_of({}, 3, 10), Runs{});
-  EXPECT_EQ(runs_of({5}, 3, 10), (Runs{{0, 1, 0, 0}}));
-  EXPECT_EQ(runs_of({5, 6, 7}, 3, 10), (Runs{{0, 3, 5, 1}}));
-  EXPECT_EQ(runs_of({5, 6, 8}, 3, 10), (Runs{{0, 3, 0, 0}}));
+  EXPECT_EQ(runs_of({}, 3, 10), Pieces{});
+  EXPECT_EQ(runs_of({5}, 3, 10), (Pieces{{0, 1, 0, 0}}));
+  EXPECT_EQ(runs_of({5, 6, 7}, 3, 10), (Pieces{{0, 3, 5, 1}}));
+  EXPECT_EQ(runs_of({5, 6, 8}, 3, 10), (Pieces{{0, 3, 0, 0}}));
   // The 4 ends what is irregular or begins the run; greed gives it to the run.
-  EXPECT_EQ(runs_of({9, 4, 6, 8, 10, 3}, 3, 10), (Runs{{0, 1, 0, 0}, {1, 4, 4, 2}, {5, 1, 0, 0}}));
-  EXPECT_EQ(runs_of({3, 2, 1, 0}, 3, 10), (Runs{{0, 4, 3, -1}}));
+  EXPECT_EQ(runs_of({9, 4, 6, 8, 10, 3}, 3, 10),
+            (Pieces{{0, 1, 0, 0}, {1, 4, 4, 2}, {5, 1, 0, 0}}));
+  EXPECT_EQ(runs_of({3, 2, 1, 0}, 3, 10), (Pieces{{0, 4, 3, -1}}));
   // Two runs that could share an index.
-  EXPECT_EQ(runs_of({0, 1, 2, 4, 6}, 3, 10), (Runs{{0, 3, 0, 1}, {3, 2, 0, 0}}));
+  EXPECT_EQ(runs_of({0, 1, 2, 4, 6}, 3, 10), (Pieces{{0, 3, 0, 1}, {3, 2, 0, 0}}));
 }
 
 TEST(IndexRuns, LeaveNegativeAndEqualIndicesToTheList) {
-  EXPECT_EQ(runs_of({-1, -1, -1, -1}, 2, 10), (Runs{{0, 4, 0, 0}}));
-  EXPECT_EQ(runs_of({7, 7, 7}, 2, 10), (Runs{{0, 3, 0, 0}}));
-  EXPECT_EQ(runs_of({1, 0, -1, -2}, 2, 10), (Runs{{0, 2, 1, -1}, {2, 2, 0, 0}}));
+  EXPECT_EQ(runs_of({-1, -1, -1, -1}, 2, 10), (Pieces{{0, 4, 0, 0}}));
+  EXPECT_EQ(runs_of({7, 7, 7}, 2, 10), (Pieces{{0, 3, 0, 0}}));
+  EXPECT_EQ(runs_of({1, 0, -1, -2}, 2, 10), (Pieces{{0, 2, 1, -1}, {2, 2, 0, 0}}));
 }
 
 TEST(IndexRuns, AreCutWhereTheyAreTooLong) {
-  EXPECT_EQ(runs_of({4, 7, 10, 13, 16}, 2, 2), (Runs{{0, 2, 4, 3}, {2, 2, 10, 3}, {4, 1, 16, 3}}));
-  EXPECT_EQ(runs_of({-1, -1, -1}, 2, 2), (Runs{{0, 2, 0, 0}, {2, 1, 0, 0}}));
+  EXPECT_EQ(runs_of({4, 7, 10, 13, 16}, 2, 2),
+            (Pieces{{0, 2, 4, 3}, {2, 2, 10, 3}, {4, 1, 16, 3}}));
+  EXPECT_EQ(runs_of({-1, -1, -1}, 2, 2), (Pieces{{0, 2, 0, 0}, {2, 1, 0, 0}}));
 }
 
 TEST(IndexRuns, BelongToTheRangeAskedFor) {
   const Indices indices{0, 1, 2, 3, 4, 5};
-  EXPECT_EQ(find_runs(indices, 2, 5, 2, 10), (Runs{{2, 3, 2, 1}}));
-  EXPECT_EQ(find_runs(indices, 4, 4, 2, 10), Runs{});
+  EXPECT_EQ(find_runs(indices, 2, 5, 2, 10), (Pieces{{2, 3, 2, 1}}));
+  EXPECT_EQ(find_runs(indices, 4, 4, 2, 10), Pieces{});
 }
 
 // Pieces of many kinds behind each other, and what a list of them becomes for kernels.
