@@ -20,6 +20,11 @@ constexpr bool has_nccl = true;
 #else
 constexpr bool has_nccl = false;
 #endif
+#ifdef NEKBONE_K_HAVE_NVSHMEM
+constexpr bool has_nvshmem = true;
+#else
+constexpr bool has_nvshmem = false;
+#endif
 
 /// What devices are, not where: "Cuda 0, NVIDIA H200 at 0000:1b:00" is an NVIDIA H200.
 std::string kind_of(const std::string& device) {
@@ -136,6 +141,7 @@ DecisionKey make_decision_key(const Case& input, const MachineRecord& machine, i
       {"build", machine.build_type},
       {"Kokkos", machine.kokkos_version},
       {"NCCL", has_nccl ? "in the build" : "not in the build"},
+      {"NVSHMEM", has_nvshmem ? "in the build" : "not in the build"},
       {"pretended ranks per node", std::to_string(pretended_ranks_per_node())},
   }};
 }

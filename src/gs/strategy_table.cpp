@@ -12,6 +12,7 @@
 #include "gs/strategies/nccl.hpp"
 #include "gs/strategies/neighbour_collective.hpp"
 #include "gs/strategies/node_aware.hpp"
+#include "gs/strategies/nvshmem.hpp"
 #include "gs/strategies/one_sided.hpp"
 #include "gs/strategies/pairwise.hpp"
 #include "gs/strategies/peer_memory.hpp"
@@ -35,6 +36,7 @@ std::vector<Strategy> make_table() {
   CostModel gathered_by_device = by_device, gathered_by_host = by_host;
   gathered_by_device.is_known = gathered_by_host.is_known = false;
   const CostModel by_nccl{.carrier = Carrier::nccl, .host_waits = false};
+  const CostModel by_nvshmem{.is_known = false};
   const CostModel by_kernels{
       .carrier = Carrier::peer_memory, .host_waits = false, .packs_itself = true};
 
@@ -77,6 +79,7 @@ std::vector<Strategy> make_table() {
         host_staged<make_host_crystal_router>},
        routed_by_host},
       {{"nccl", device, "ncclSend/ncclRecv on device buffers", make_nccl}, by_nccl},
+      {{"nvshmem", shared, "NVSHMEM puts with signals", make_nvshmem}, by_nvshmem},
       {{"peer-memory", shared, "kernels write into the neighbours' memory", make_peer_memory},
        by_kernels},
   };

@@ -15,7 +15,7 @@ from harness import small
 
 EXCHANGES = [f"{memory}-{pattern}" for memory in ("device", "host") for pattern in (
     "pairwise", "persistent", "pipelined", "neighbour", "alltoall", "put", "node-aware", "crystal")
-] + ["device-datatypes", "nccl", "peer-memory"]
+] + ["device-datatypes", "nccl", "nvshmem", "peer-memory"]
 SUMS = ["host-mpi", "host-shared", "nccl", "peer-memory"]
 STRATEGIES = EXCHANGES + [f"{name}+overlap" for name in EXCHANGES if not name.endswith("crystal")]
 # Orders that no build compiles unless asked to.
@@ -128,8 +128,8 @@ class RunTest(harness.CliTest):
         self.assertTrue(all(c["verified"] == c["available"] for c in candidates), candidates)
         for c in candidates:
             if not c["available"]:
-                self.assertRegex(c["strategy"], "nccl|put|datatypes|node-aware")
-                self.assertRegex(c["failure"], "NCCL|MPI_Win_create|device memory|on one node|"
+                self.assertRegex(c["strategy"], "nccl|nvshmem|put|datatypes|node-aware")
+                self.assertRegex(c["failure"], "NCCL|NVSHMEM|MPI_Win_create|device memory|on one node|"
                                                "alone on its node")
         candidates = [c for c in candidates if c["available"]]
         self.assertEqual([c["strategy"] for c in candidates if c["selected"]],

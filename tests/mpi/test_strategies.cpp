@@ -323,7 +323,7 @@ TEST(StrategiesOfNodes, AreNotHereWhereThereIsNothingToGather) {
 // ---- The table ---------------------------------------------------------------------------------
 
 TEST(StrategiesTable, HasEachExchangePlainAndOverlapped) {
-  std::vector<std::string> exchanges{"nccl", "peer-memory", "device-datatypes"};
+  std::vector<std::string> exchanges{"nccl", "nvshmem", "peer-memory", "device-datatypes"};
   for (const char* const way : {"pairwise", "persistent", "pipelined", "neighbour", "alltoall",
                                 "put", "node-aware", "crystal"})
     for (const char* const memory : {"device-", "host-"})

@@ -1,0 +1,21 @@
+# nk_nvshmem: NVSHMEM where the backend can use it and it is found, else nothing. NVSHMEM_ROOT says
+# where to look beside the usual places. Only the library for hosts is needed.
+add_library(nk_nvshmem INTERFACE)
+set(NEKBONE_K_HAVE_NVSHMEM OFF)
+if(NEKBONE_K_BACKEND STREQUAL "cuda")
+  find_path(NEKBONE_K_NVSHMEM_INCLUDE nvshmem_host.h HINTS ${NVSHMEM_ROOT} ENV NVSHMEM_ROOT
+            PATH_SUFFIXES include nvshmem_13 nvshmem_12)
+  # Python's wheels have the second name only.
+  find_library(NEKBONE_K_NVSHMEM_LIBRARY NAMES nvshmem_host libnvshmem_host.so.3
+               HINTS ${NVSHMEM_ROOT} ENV NVSHMEM_ROOT PATH_SUFFIXES lib nvshmem/13 nvshmem/12)
+  mark_as_advanced(NEKBONE_K_NVSHMEM_INCLUDE NEKBONE_K_NVSHMEM_LIBRARY)
+  if(NEKBONE_K_NVSHMEM_INCLUDE AND NEKBONE_K_NVSHMEM_LIBRARY)
+    set(NEKBONE_K_HAVE_NVSHMEM ON)
+    target_include_directories(nk_nvshmem SYSTEM INTERFACE ${NEKBONE_K_NVSHMEM_INCLUDE})
+    target_link_libraries(nk_nvshmem INTERFACE ${NEKBONE_K_NVSHMEM_LIBRARY})
+    message(STATUS "NVSHMEM: ${NEKBONE_K_NVSHMEM_LIBRARY}")
+  else()
+    message(STATUS
+            "NVSHMEM: not found, so the strategy nvshmem will not be there; NVSHMEM_ROOT helps")
+  endif()
+endif()
