@@ -32,8 +32,8 @@ double solve_memory(const BoxMesh& mesh, const Case& input) {
          (input.summation == Summation::deterministic ? AssembledSpace::estimated_bytes(mesh) : 0);
 }
 
-/// What the first or the last of `ranks` ranks needs at most, for advice; the others' parts are much
-/// the same as the larger of these two.
+/// What the first or the last of `ranks` ranks needs at most, for advice; the others' parts are
+/// much the same as the larger of these two.
 double outer_rank_memory(const Case& input, int ranks) {
   double bytes = 0;
   for (const int rank : {0, ranks - 1}) {
@@ -53,16 +53,17 @@ std::string smaller_case(const Case& input, const MemoryBudget& budget, int rank
     return (fewer_ranks.empty() ? "free some memory" : fewer_ranks) +
            ": each rank takes 100 MB for itself";
   Case smaller = input;
-  // A little less than what can be had: other ranks may have an element more.
-  for (double scale = 1;
-       budget.sharers * outer_rank_memory(smaller, ranks) > 0.97 * budget.available;
-       scale *= 0.97) {
+  // Fewer elements in any case, and a little less than what can be had: other ranks may have an
+  // element more.
+  double scale = 1;
+  do {
+    scale *= 0.97;
     for (int d = 0; d < 3; ++d)
       smaller.mesh.elements[d] = std::max(1, static_cast<int>(input.mesh.elements[d] * scale));
     if (!smaller.mesh.partition.fits(smaller.mesh.elements, ranks) ||
         smaller.mesh.total_elements() == 1)
       return fewer_ranks.empty() ? "use lower orders" : fewer_ranks + ", or lower orders";
-  }
+  } while (budget.sharers * outer_rank_memory(smaller, ranks) > 0.97 * budget.available);
   const auto& e = smaller.mesh.elements;
   return fmt::format("use mesh.elements [{}, {}, {}] or fewer, more {}s, or lower orders", e[0],
                      e[1], e[2], budget.place);

@@ -231,7 +231,11 @@ SolveRecord solve(const Communicator& comm, const Case& input, const SolveStrate
     // With the same vectors: the solution is no longer wanted.
     try {
       record.audit = with_vector_ops([&](const auto& ops) {
-        const AuditedWork work{[&] { Kokkos::deep_copy(v.r, b); },
+        // With an application of A, in which a strategy makes what it needs.
+        const AuditedWork work{[&] {
+                                 a.apply(b, v.ap);
+                                 Kokkos::deep_copy(v.r, b);
+                               },
                                [&](int n) {
                                  conjugate_gradients(comm, a, ops, v, {n, 0}, project);
                                }};

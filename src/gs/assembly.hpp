@@ -168,6 +168,7 @@ class Assembly {
     IndexList points;
     const LocalIndex* bases;  ///< of the rows' points, where there is no stride
 
+    /// Of a run with a stride.
     Run part(LocalIndex from, LocalIndex count) const {
       return {first + from, count, stride, {points.base + from * stride, points.pattern}, bases};
     }

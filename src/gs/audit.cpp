@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/errors.hpp"
+
 namespace nekbone_k {
 
 std::size_t Audit::best() const {
@@ -44,17 +46,22 @@ Audit audit_choice(GatherScatter& gs, std::span<const Strategy> others, double i
   for (const Strategy& strategy : strategies) audit.strategies.push_back({strategy.name, {}});
   std::vector<StageResult*> stages;
   for (AuditedStrategy& audited : audit.strategies) stages.push_back(&audited.timing);
-  audit.rounds = Rounds(comm).run(
-      stages, nullptr,
-      {.seconds = options.budget_seconds, .least = options.least_rounds, .most = 50},
-      [&](std::size_t c) {
-        gs.select(strategies[c]);
-        work.prepare();
-        comm.barrier();
-        const double start = wall_seconds();
-        work.iterate(iterations);
-        return (wall_seconds() - start) / iterations;
-      });
+  try {
+    audit.rounds = Rounds(comm).run(
+        stages, nullptr,
+        {.seconds = options.budget_seconds, .least = options.least_rounds, .most = 50},
+        [&](std::size_t c) {
+          gs.select(strategies[c]);
+          work.prepare();
+          comm.barrier();
+          const double start = wall_seconds();
+          work.iterate(iterations);
+          return (wall_seconds() - start) / iterations;
+        });
+  } catch (const UnavailableError&) {  // on every rank
+    gs.select(choice);
+    throw;
+  }
   judge(stages, {});
   gs.select(choice);
   audit.seconds = comm.max(wall_seconds() - begin);

@@ -34,7 +34,8 @@ struct Audit {
 
 /// What the choice was made for.
 struct AuditedWork {
-  std::function<void()> prepare;                ///< before each sample, not timed
+  /// Before each sample, not timed; exchanges once, so that the strategy has what it needs.
+  std::function<void()> prepare;
   std::function<void(int iterations)> iterate;  ///< returns when all of it is done
 };
 

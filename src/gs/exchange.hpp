@@ -27,6 +27,10 @@ struct MessageBuffers {
   double patience = for_ever;
 
   std::size_t bytes(const HaloPlan& plan) const { return item_bytes * plan.n_slots(); }
+  /// A neighbour's message in `buffer`, which is one of the two or laid out like them.
+  std::byte* message(void* buffer, const Neighbour& n) const {
+    return static_cast<std::byte*>(buffer) + n.offset * item_bytes;
+  }
 };
 
 /// A field whose shared entries are to be sent: component c of shared DOF s is the value_bytes

@@ -112,9 +112,8 @@ class GatherScatter {
   template <class T>
   void finish(const DeviceField<T>& field, Reduction op, EventLog* log = nullptr) {
     Resources<T>& used = resources<T>(static_cast<int>(field.extent(1)));
-    if (!m_contributions) return used.exchange.finish(field, op, log);
-    used.exchange.wait();
-    record(log, "exchange waited for");
+    used.exchange.wait(log);
+    if (!m_contributions) return used.exchange.unpack(field, op);
     with_reduction(op, [&](auto reduction) {
       used.exchange.unpack_by(
           CombineContributions<T, decltype(reduction)::value>{
@@ -136,18 +135,20 @@ class GatherScatter {
 
   template <class T>
   Resources<T>& resources(int components) {
-    auto& slot = std::get<ByComponents<T>>(m_resources)[components];
-    if (!slot) {
+    auto& made = std::get<ByComponents<T>>(m_resources);
+    auto found = made.find(components);
+    if (found == made.end()) {
       const auto field = [&](const std::string& label, LocalIndex entries) {
         return DeviceField<T>(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), entries,
                               components);
       };
-      slot = std::make_unique<Resources<T>>(
+      auto resources = std::make_unique<Resources<T>>(
           HaloExchange<T>(m_comm, m_messages, m_strategy, components),
           field("nekbone_k: rows", plan().n_shared()),
           field("nekbone_k: contributions", m_contributions ? m_messages->host.n_shared() : 0));
+      found = made.emplace(components, std::move(resources)).first;
     }
-    return *slot;
+    return *found->second;
   }
 
   const Communicator& m_comm;

@@ -126,8 +126,7 @@ class HaloExchange {
   /// Waits for the messages and combines them into `field`, which must hold in its shared entries
   /// what start() saw.
   void finish(const DeviceField<T>& field, Reduction op, EventLog* log = nullptr) {
-    wait();
-    record(log, "exchange waited for");
+    wait(log);
     unpack(field, op);
   }
 
@@ -145,7 +144,10 @@ class HaloExchange {
                               m_plan->message_dofs.data(), m_send.data()});
   }
   void post() { m_exchange->start(); }
-  void wait() { m_arrival = m_exchange->arrive(m_receive.data()); }
+  void wait(EventLog* log = nullptr) {
+    m_arrival = m_exchange->arrive(m_receive.data());
+    record(log, "exchange waited for");
+  }
   void unpack(const DeviceField<T>& field, Reduction op) {
     with_reduction(op, [&](auto reduction) {
       unpack_by(

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "core/entry_reduction.hpp"
+#include "core/host_inbox.hpp"
 #include "gs/rank_sum.hpp"
 
 namespace nekbone_k {
@@ -83,14 +84,26 @@ struct CutProducts {
   KOKKOS_FORCEINLINE_FUNCTION static void join(double& sum, double other) { sum += other; }
 };
 
-/// The i-th of values, for a maximum over the parts of teams.
+/// Values of which the larger ones are kept; none is negative.
 template <int n>
-struct ValueOf {
-  DeviceVector<EntryValues<n>> parts;
-  int i;
+struct EntryMaxima {
+  double values[n] = {};
 
-  KOKKOS_FUNCTION void operator()(const LocalIndex part, double& largest) const {
-    largest = Kokkos::max(largest, parts(part).values[i]);
+  KOKKOS_FUNCTION EntryMaxima& operator+=(const EntryMaxima& other) {
+    for (int i = 0; i < n; ++i) LargestProducts<n>::join(values[i], other.values[i]);
+    return *this;
+  }
+};
+
+/// The largest values of all teams.
+template <int n>
+struct LargestOfParts {
+  DeviceVector<EntryValues<n>> parts;
+
+  KOKKOS_FUNCTION void operator()(const LocalIndex part, EntryMaxima<n>& largest) const {
+    EntryMaxima<n> here;
+    for (int i = 0; i < n; ++i) here.values[i] = parts(part).values[i];
+    largest += here;
   }
 };
 
@@ -145,10 +158,14 @@ class ReproducibleSums {
     using Kernel = EntryReduction<First, LargestProducts<n>>;
     make_room<Kernel>(m_largest);
     Kernel{m_range, first, {}, m_largest}.run(label);
+    // Into the host's inbox: it waits for nothing else that the device does.
+    const Kokkos::View<EntryMaxima<n>, DeviceMemory, Kokkos::MemoryTraits<Kokkos::Unmanaged>> into(
+        reinterpret_cast<EntryMaxima<n>*>(m_inbox.open()));
+    Kokkos::parallel_reduce("nekbone_k: largest of parts",
+                            Kokkos::RangePolicy<ExecutionSpace>(0, m_largest.extent(0)),
+                            LargestOfParts<n>{m_largest}, into);
     std::array<double, n> largest{};
-    for (int i = 0; i < n; ++i)
-      Kokkos::parallel_reduce(label, Kokkos::RangePolicy<ExecutionSpace>(0, m_largest.extent(0)),
-                              ValueOf<n>{m_largest, i}, Kokkos::Max<double>(largest[i]));
+    m_inbox.wait(largest);
     m_comm.max(largest);
     return largest;
   }
@@ -159,6 +176,7 @@ class ReproducibleSums {
   mutable DeviceVector<EntryValues<n>> m_largest;
   mutable DeviceVector<EntryValues<n * Cuts::n_parts>> m_parts;
   RankSum<EntryValues<n * Cuts::n_parts>> m_sum;
+  HostInbox m_inbox{n};
 };
 
 }  // namespace nekbone_k

@@ -128,6 +128,8 @@ class Verification {
       exchange =
           std::make_unique<HaloExchange<T>>(*m_own, plan(), m_strategy, components, m_patience);
     });
+    // Where only some ranks could make it, its end would wait for the others.
+    if (!m_failure.empty()) static_cast<void>(exchange.release());
     for (int call = 0; call < 2 && m_failure.empty(); ++call) {
       const VerificationSample<T>& sample = m_verifier.sample<T>(op, components, call);
       const DeviceField<T> field("nekbone_k: verification", plan()->host.n_shared(), components);
@@ -138,8 +140,10 @@ class Verification {
       });
       if (m_failure.empty()) step([&] { exchange->finish(field, op); });
       if (!m_failure.empty()) {
-        // Messages may still be on their way into its buffers: given up, not freed.
+        // Messages may still be on their way, into its buffers and from the field: given up, not
+        // freed.
         static_cast<void>(exchange.release());
+        static_cast<void>(new DeviceField<T>(field));
         return;
       }
       agree(differ(field, sample.combined)

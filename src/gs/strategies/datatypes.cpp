@@ -65,17 +65,14 @@ class Datatypes final : public Exchange {
     const void* const field = std::exchange(m_field, nullptr);
     if (m_plan.neighbours.empty()) return;
     m_buffers.stream.fence("nekbone_k: field computed and receive drained, before MPI has them");
-    for (const Neighbour& n : m_plan.neighbours)
-      check_mpi(MPI_Irecv(slot(m_buffers.receive, n), n.count, m_item.get(), n.rank, tag,
-                          m_comm.get(), &m_requests.emplace_back()),
-                "MPI_Irecv");
+    post_receives(m_comm, m_plan, m_buffers, m_buffers.receive, m_item, tag, m_requests);
     for (std::size_t p = 0; p < m_plan.neighbours.size(); ++p) {
       const Neighbour& n = m_plan.neighbours[p];
       MPI_Request& request = m_requests.emplace_back();
       check_mpi(field != nullptr
                     ? MPI_Isend(field, 1, m_types[p].get(), n.rank, tag, m_comm.get(), &request)
-                    : MPI_Isend(slot(m_buffers.send, n), n.count, m_item.get(), n.rank, tag,
-                                m_comm.get(), &request),
+                    : MPI_Isend(m_buffers.message(m_buffers.send, n), n.count, m_item.get(), n.rank,
+                                tag, m_comm.get(), &request),
                 "MPI_Isend");
     }
   }
@@ -84,10 +81,6 @@ class Datatypes final : public Exchange {
 
  private:
   static constexpr int tag = 25;
-
-  void* slot(void* buffer, const Neighbour& n) const {
-    return static_cast<std::byte*>(buffer) + n.offset * m_buffers.item_bytes;
-  }
 
   const Communicator& m_comm;
   const HaloPlan& m_plan;

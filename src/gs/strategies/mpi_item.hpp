@@ -1,12 +1,14 @@
 /// @file
-/// An MPI datatype for one message item.
+/// Message items in MPI.
 #pragma once
 
 #include <mpi.h>
 
 #include <cstddef>
+#include <vector>
 
 #include "core/communicator.hpp"
+#include "gs/exchange.hpp"
 
 namespace nekbone_k {
 
@@ -27,5 +29,15 @@ class MpiItem {
  private:
   MPI_Datatype m_type = MPI_DATATYPE_NULL;
 };
+
+/// Posts the receive of each neighbour's message into `buffer`, laid out like those of `buffers`.
+inline void post_receives(const Communicator& comm, const HaloPlan& plan,
+                          const MessageBuffers& buffers, void* buffer, const MpiItem& item, int tag,
+                          std::vector<MPI_Request>& requests) {
+  for (const Neighbour& n : plan.neighbours)
+    check_mpi(MPI_Irecv(buffers.message(buffer, n), n.count, item.get(), n.rank, tag, comm.get(),
+                        &requests.emplace_back()),
+              "MPI_Irecv");
+}
 
 }  // namespace nekbone_k

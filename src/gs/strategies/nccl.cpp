@@ -18,14 +18,13 @@ class Nccl final : public Exchange {
     const auto stream = nccl_stream(m_buffers.stream);
     check_nccl(ncclGroupStart(), "ncclGroupStart");
     for (const Neighbour& n : m_plan.neighbours) {
-      const std::size_t begin = n.offset * m_buffers.item_bytes,
-                        bytes = n.count * m_buffers.item_bytes;
-      check_nccl(ncclRecv(static_cast<std::byte*>(m_buffers.receive) + begin, bytes, ncclInt8,
-                          n.rank, m_nccl, stream),
+      const std::size_t bytes = n.count * m_buffers.item_bytes;
+      check_nccl(ncclRecv(m_buffers.message(m_buffers.receive, n), bytes, ncclInt8, n.rank, m_nccl,
+                          stream),
                  "ncclRecv");
-      check_nccl(ncclSend(static_cast<const std::byte*>(m_buffers.send) + begin, bytes, ncclInt8,
-                          n.rank, m_nccl, stream),
-                 "ncclSend");
+      check_nccl(
+          ncclSend(m_buffers.message(m_buffers.send, n), bytes, ncclInt8, n.rank, m_nccl, stream),
+          "ncclSend");
     }
     check_nccl(ncclGroupEnd(), "ncclGroupEnd");
   }

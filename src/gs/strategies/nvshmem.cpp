@@ -35,8 +35,9 @@ void begin_nvshmem(const Communicator& comm) {
     std::memcpy(&id, text.data(), sizeof id);
     if (comm.all(code == 0)) {
       nvshmemx_init_attr_t attributes = NVSHMEMX_INIT_ATTR_INITIALIZER;
-      nvshmemx_set_attr_uniqueid_args(comm.rank(), comm.size(), &id, &attributes);
-      code = nvshmemx_hostlib_init_attr(NVSHMEMX_INIT_WITH_UNIQUEID, &attributes);
+      code = nvshmemx_set_attr_uniqueid_args(comm.rank(), comm.size(), &id, &attributes);
+      if (comm.all(code == 0))
+        code = nvshmemx_hostlib_init_attr(NVSHMEMX_INIT_WITH_UNIQUEID, &attributes);
     }
     failure = comm.first_text(
         code == 0 ? ""
@@ -46,7 +47,7 @@ void begin_nvshmem(const Communicator& comm) {
   if (!failure.empty()) throw UnavailableError(failure);
 }
 
-/// Memory at the same symmetric address of all PEs; made and freed by all.
+/// Memory at the same symmetric address of all PEs; made and freed by all, or given up.
 class SymmetricMemory {
  public:
   explicit SymmetricMemory(const Communicator& comm, std::size_t bytes)
@@ -56,7 +57,7 @@ class SymmetricMemory {
                                                           bytes, comm.rank()));
   }
   ~SymmetricMemory() {
-    if (m_begin != nullptr) nvshmem_free(m_begin);
+    if (m_begin != nullptr && !m_unwinding.now()) nvshmem_free(m_begin);
   }
   SymmetricMemory(const SymmetricMemory&) = delete;
   SymmetricMemory& operator=(const SymmetricMemory&) = delete;
@@ -65,6 +66,7 @@ class SymmetricMemory {
 
  private:
   std::byte* m_begin;
+  Unwinding m_unwinding;
 };
 
 class Nvshmem final : public Exchange {
@@ -90,7 +92,9 @@ class Nvshmem final : public Exchange {
       m_there.push_back({from_rank[n.rank][0], from_rank[n.rank][1]});
   }
   ~Nvshmem() override {
-    if (m_is_registered) nvshmemx_buffer_unregister(m_buffers.send);
+    if (!m_is_registered) return;
+    m_buffers.stream.fence("nekbone_k: sent before it is forgotten");
+    nvshmemx_buffer_unregister(m_buffers.send);
   }
   Nvshmem(const Nvshmem&) = delete;
   Nvshmem& operator=(const Nvshmem&) = delete;
@@ -100,8 +104,7 @@ class Nvshmem final : public Exchange {
     for (std::size_t p = 0; p < m_plan.neighbours.size(); ++p) {
       const Neighbour& n = m_plan.neighbours[p];
       nvshmemx_putmem_signal_on_stream(
-          landing() + m_there[p].offset,
-          static_cast<const std::byte*>(m_buffers.send) + n.offset * m_buffers.item_bytes,
+          landing() + m_there[p].offset, m_buffers.message(m_buffers.send, n),
           n.count * m_buffers.item_bytes, signal(m_there[p].signal), m_call, NVSHMEM_SIGNAL_SET,
           n.rank, m_buffers.stream.cuda_stream());
     }

@@ -48,10 +48,9 @@ class OneSided final : public Exchange {
     check_mpi(MPI_Win_start(m_neighbours, 0, m_window), "MPI_Win_start");
     for (std::size_t n = 0; n < m_targets.size(); ++n) {
       const Neighbour& to = m_plan.neighbours[n];
-      check_mpi(
-          MPI_Put(static_cast<const std::byte*>(m_buffers.send) + to.offset * m_buffers.item_bytes,
-                  to.count, m_item.get(), to.rank, m_targets[n], to.count, m_item.get(), m_window),
-          "MPI_Put");
+      check_mpi(MPI_Put(m_buffers.message(m_buffers.send, to), to.count, m_item.get(), to.rank,
+                        m_targets[n], to.count, m_item.get(), m_window),
+                "MPI_Put");
     }
   }
 

@@ -20,13 +20,10 @@ class Pairwise final : public Exchange {
         "nekbone_k: send packed and receive drained, before MPI has the buffers");
     // Receives first: a message that finds its receive posted is not copied through MPI's own
     // buffers.
+    post_receives(m_comm, m_plan, m_buffers, m_buffers.receive, m_item, tag, m_requests);
     for (const Neighbour& n : m_plan.neighbours)
-      check_mpi(MPI_Irecv(slot(m_buffers.receive, n), n.count, m_item.get(), n.rank, tag,
+      check_mpi(MPI_Isend(m_buffers.message(m_buffers.send, n), n.count, m_item.get(), n.rank, tag,
                           m_comm.get(), &m_requests.emplace_back()),
-                "MPI_Irecv");
-    for (const Neighbour& n : m_plan.neighbours)
-      check_mpi(MPI_Isend(slot(m_buffers.send, n), n.count, m_item.get(), n.rank, tag, m_comm.get(),
-                          &m_requests.emplace_back()),
                 "MPI_Isend");
   }
 
@@ -34,10 +31,6 @@ class Pairwise final : public Exchange {
 
  private:
   static constexpr int tag = 17;
-
-  void* slot(void* buffer, const Neighbour& n) const {
-    return static_cast<std::byte*>(buffer) + n.offset * m_buffers.item_bytes;
-  }
 
   const Communicator& m_comm;
   const HaloPlan& m_plan;

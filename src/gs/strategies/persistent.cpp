@@ -12,17 +12,14 @@ class Persistent final : public Exchange {
  public:
   Persistent(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
       : m_stream(buffers.stream), m_item(buffers.item_bytes), m_patience(buffers.patience) {
-    const auto slot = [&](void* buffer, const Neighbour& n) {
-      return static_cast<std::byte*>(buffer) + n.offset * buffers.item_bytes;
-    };
     m_requests.reserve(2 * plan.neighbours.size());
     for (const Neighbour& n : plan.neighbours)
-      check_mpi(MPI_Recv_init(slot(buffers.receive, n), n.count, m_item.get(), n.rank, tag,
-                              comm.get(), &m_requests.emplace_back()),
+      check_mpi(MPI_Recv_init(buffers.message(buffers.receive, n), n.count, m_item.get(), n.rank,
+                              tag, comm.get(), &m_requests.emplace_back()),
                 "MPI_Recv_init");
     for (const Neighbour& n : plan.neighbours)
-      check_mpi(MPI_Send_init(slot(buffers.send, n), n.count, m_item.get(), n.rank, tag, comm.get(),
-                              &m_requests.emplace_back()),
+      check_mpi(MPI_Send_init(buffers.message(buffers.send, n), n.count, m_item.get(), n.rank, tag,
+                              comm.get(), &m_requests.emplace_back()),
                 "MPI_Send_init");
   }
   ~Persistent() override {

@@ -55,10 +55,13 @@ class Pipelined final : public Exchange {
       if constexpr (is_host_device) prepare(p);
       m_ready[p].wait();
       // What is ready comes after the last unpack, which read what now receives.
-      if (p == 0) post_receives();
+      if (p == 0)
+        post_receives(m_comm, m_plan, m_buffers,
+                      m_staged ? m_host_receive.data() : m_buffers.receive, m_item, tag,
+                      m_requests);
       const Neighbour& n = m_plan.neighbours[p];
-      check_mpi(MPI_Isend(m_staged ? slot(m_host_send.data(), n) : packed(p), n.count, m_item.get(),
-                          n.rank, tag, m_comm.get(), &m_requests.emplace_back()),
+      check_mpi(MPI_Isend(m_staged ? m_buffers.message(m_host_send.data(), n) : packed(p), n.count,
+                          m_item.get(), n.rank, tag, m_comm.get(), &m_requests.emplace_back()),
                 "MPI_Isend");
     }
     m_packs = false;
@@ -69,16 +72,17 @@ class Pipelined final : public Exchange {
     wait_each(m_requests, m_buffers.patience, [&](int request) {
       if (static_cast<std::size_t>(request) >= m_plan.neighbours.size()) return;  // was sent
       const Neighbour& n = m_plan.neighbours[request];
-      Kokkos::deep_copy(m_buffers.stream, part<DeviceMemory>(slot(m_buffers.receive, n), n),
-                        part<StagingMemory>(slot(m_host_receive.data(), n), n));
+      Kokkos::deep_copy(m_buffers.stream,
+                        part<DeviceMemory>(m_buffers.message(m_buffers.receive, n), n),
+                        part<StagingMemory>(m_buffers.message(m_host_receive.data(), n), n));
     });
   }
 
   void poison() override {
     if (!m_staged) return;
     for (const Neighbour& n : m_plan.neighbours)
-      Kokkos::deep_copy(part<StagingMemory>(slot(m_host_receive.data(), n), n),
-                        part<DeviceMemory>(slot(m_buffers.receive, n), n));
+      Kokkos::deep_copy(part<StagingMemory>(m_buffers.message(m_host_receive.data(), n), n),
+                        part<DeviceMemory>(m_buffers.message(m_buffers.receive, n), n));
   }
 
  private:
@@ -86,9 +90,6 @@ class Pipelined final : public Exchange {
   template <class Memory>
   using Part = Kokkos::View<std::byte*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-  void* slot(void* buffer, const Neighbour& n) const {
-    return static_cast<std::byte*>(buffer) + n.offset * m_buffers.item_bytes;
-  }
   template <class Memory>
   Part<Memory> part(void* begin, const Neighbour& n) const {
     return Part<Memory>(static_cast<std::byte*>(begin), n.count * m_buffers.item_bytes);
@@ -101,7 +102,7 @@ class Pipelined final : public Exchange {
   /// Where message p is once it is packed.
   void* packed(std::size_t p) const {
     const Neighbour& n = m_plan.neighbours[p];
-    if (!is_packed(p)) return slot(m_buffers.send, n);
+    if (!is_packed(p)) return m_buffers.message(m_buffers.send, n);
     // Only read: MPI and Kokkos see no const here.
     return static_cast<std::byte*>(const_cast<void*>(m_field.data)) +
            m_plan.message_dofs[n.offset] * m_field.value_bytes;
@@ -123,17 +124,11 @@ class Pipelined final : public Exchange {
       });
     if (m_staged) {
       const Neighbour& n = m_plan.neighbours[p];
-      Kokkos::deep_copy(m_buffers.stream, part<StagingMemory>(slot(m_host_send.data(), n), n),
+      Kokkos::deep_copy(m_buffers.stream,
+                        part<StagingMemory>(m_buffers.message(m_host_send.data(), n), n),
                         part<DeviceMemory>(packed(p), n));
     }
     m_ready[p].record(m_buffers.stream);
-  }
-
-  void post_receives() {
-    for (const Neighbour& n : m_plan.neighbours)
-      check_mpi(MPI_Irecv(slot(m_staged ? m_host_receive.data() : m_buffers.receive, n), n.count,
-                          m_item.get(), n.rank, tag, m_comm.get(), &m_requests.emplace_back()),
-                "MPI_Irecv");
   }
 
   bool m_staged;
