@@ -9,6 +9,7 @@
 #include <nvshmem_host.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -24,10 +25,14 @@ void require_on_all(const Communicator& comm, const std::string& failure) {
   if (!reason.empty()) throw UnavailableError(reason);
 }
 
-/// Lets the library begin with the ranks of `comm` as its PEs, once. Collective.
+/// Lets the library begin with the ranks of `comm` as its PEs, once and to the end of the run.
+/// Collective; throws UnavailableError on every rank if it cannot on one.
 void begin_nvshmem(const Communicator& comm) {
   static std::string failure = "not begun";
   if (failure == "not begun") {
+    // Within a node its proxy thread has nothing to do but look for work, on the core that the rank
+    // is bound to: kernels were then launched milliseconds late. Whoever wants it sets 0.
+    setenv("NVSHMEM_DISABLE_LOCAL_ONLY_PROXY", "1", 0);
     nvshmemx_uniqueid_t id = NVSHMEMX_UNIQUEID_INITIALIZER;
     int code = comm.is_root() ? nvshmemx_get_uniqueid(&id) : 0;
     std::string text(reinterpret_cast<const char*>(&id), sizeof id);
@@ -183,6 +188,7 @@ std::unique_ptr<Exchange> make_nvshmem(const Communicator& comm, const HaloPlan&
   check_mpi(MPI_Comm_compare(comm.get(), MPI_COMM_WORLD, &relation), "MPI_Comm_compare");
   if (relation != MPI_IDENT && relation != MPI_CONGRUENT)
     throw UnavailableError("NVSHMEM is of all ranks of the job, and here some exchange alone");
+  if (comm.size() == 1) throw UnavailableError("NVSHMEM is not begun for one rank alone");
   if (comm.max(std::int64_t{ranks_on_device(comm)}) > 1)
     throw UnavailableError("NVSHMEM wants a GPU for each rank, and here ranks share one");
   begin_nvshmem(comm);
