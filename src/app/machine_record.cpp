@@ -36,9 +36,8 @@ void add_warnings(const Communicator& comm, const NodeLayout& layout, MachineRec
         ranks, ranks);
   if (std::int64_t{layout.node_ranks} * threads > cores)
     crowded = fmt::format(
-        "{} runs {} threads on {} cores; set OMP_NUM_THREADS or use fewer ranks, or timings mean "
-        "little",
-        host_name(), layout.node_ranks * threads, cores);
+        "{} runs {} threads on {} cores; {}use fewer ranks, or timings mean little", host_name(),
+        layout.node_ranks * threads, cores, threads > 1 ? "set OMP_NUM_THREADS or " : "");
   if (allowed_core_count() < threads)
     bound = fmt::format(
         "rank {} is bound to {} cores, fewer than its {} threads; see the launcher's --bind-to or "

@@ -209,8 +209,13 @@ void tune_grid(const Communicator& comm, const Case& input, const MachineRecord&
     return;
   }
   grid.selected = judge_grids(grid.candidates);
+  const auto faster = [&](const GridCandidate& c) {
+    return c.timing && c.timing->cost.median < grid.candidates[grid.selected].timing->cost.median;
+  };
   grid.why = grid.candidates[grid.selected].timing->tie ? "the best by the model of those that tie"
-                                                        : "the fastest";
+             : std::any_of(grid.candidates.begin(), grid.candidates.end(), faster)
+                 ? "the fastest of those that divide the elements evenly"
+                 : "the fastest";
   if (input.tuning_mode == TuningMode::cached)
     grid.why += "; " + keep_grid(comm, input, machine, grid, kept);
 }

@@ -157,6 +157,20 @@ std::string solve_text(const SolveRecord& solve, const MachineRecord& machine) {
   return text;
 }
 
+namespace {
+
+/// Why there was no way to do something; nothing where one was to be had.
+template <class Tuning>
+std::string none_selected_text(const std::string& what, const Tuning& tuning) {
+  const bool none = std::none_of(tuning.candidates.begin(), tuning.candidates.end(),
+                                 [](const auto& c) { return c.available; });
+  if (!none || tuning.candidates.empty()) return {};
+  const auto& first = tuning.candidates.front();
+  return fmt::format("; no way {}: {}: {}", what, first.strategy.name, first.failure);
+}
+
+}  // namespace
+
 std::string closing_text(const RunRecord& record) {
   std::string text = fmt::format("\n{}", heading("Result"));
   Table table({{"order", true},
@@ -167,7 +181,7 @@ std::string closing_text(const RunRecord& record) {
   for (const OrderRecord& order : record.orders) {
     const int selected = order.tuning.selected;
     if (selected < 0) {
-      table.add({fmt::format("{}", order.order), "none was right", "-", "-", "-"});
+      table.add({fmt::format("{}", order.order), "none", "-", "-", "-"});
       continue;
     }
     const CandidateResult& winner = order.tuning.candidates[selected];
@@ -188,6 +202,10 @@ std::string closing_text(const RunRecord& record) {
   if (!record.input.report_json.empty())
     summary += fmt::format("; all samples in {}", record.input.report_json);
   if (record.solve && !record.solve->passed) summary += "; CG: " + record.solve->verdict;
+  for (const OrderRecord& order : record.orders)
+    summary +=
+        none_selected_text(fmt::format("to exchange at order {}", order.order), order.tuning);
+  if (record.all_reduce) summary += none_selected_text("to sum over the ranks", *record.all_reduce);
   return text + field(record.passed ? "PASS" : "FAIL", summary);
 }
 

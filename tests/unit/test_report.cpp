@@ -323,6 +323,18 @@ TEST(ReportClosing, SumsUp) {
   const std::string fail = closing_text(nothing_right_run());
   EXPECT_TRUE(contains(fail, "order 7: 4 of 4 strategies WRONG and excluded, so none is left"));
   EXPECT_TRUE(contains(fail, "  FAIL "));
+  EXPECT_FALSE(contains(fail, "no way"));
+}
+
+TEST(ReportClosing, SaysWhatWasNotToBeHad) {
+  RunRecord run = nothing_right_run();
+  run.orders[0].tuning.candidates.resize(1);
+  CandidateResult& only = run.orders[0].tuning.candidates[0];
+  only.available = false;
+  only.failure = "built without it";
+  const std::string text = closing_text(run);
+  EXPECT_TRUE(contains(text, "no way to exchange at order 7:")) << text;
+  EXPECT_TRUE(contains(text, only.strategy.name + ": built without it")) << text;
 }
 
 TEST(ReportMeans, StandBesideEachOtherByOrder) {
