@@ -137,6 +137,12 @@ class CliTest(unittest.TestCase):
         """Starts a command in a folder; the test's end ends it."""
         keywords = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE,
                     "stderr": subprocess.PIPE, "start_new_session": True} | keywords
+        # Launchers of Open MPI that begin or end at the same time trip over each other in a folder
+        # that they share.
+        session = tempfile.mkdtemp(prefix="nk-mpi-")
+        self.addCleanup(shutil.rmtree, session, ignore_errors=True)
+        keywords["env"] = {"OMPI_MCA_orte_tmpdir_base": session,
+                           "PRTE_MCA_prte_tmpdir_base": session} | keywords.get("env", dict(os.environ))
         process = subprocess.Popen(command, cwd=folder, **keywords)
         self.addCleanup(end, process, folder)
         return process
