@@ -63,8 +63,7 @@ struct SizeCase {
     for (const Strategy& strategy : all_strategies()) {
       if (strategy.overlapped) continue;
       std::string& reason = wrong[strategy.name] = why_unavailable(comm, strategy);
-      if (reason.empty() && bytes <= largest_verified)
-        reason = verifier.verify(strategy);
+      if (reason.empty() && bytes <= largest_verified) reason = verifier.verify(strategy);
       if (!reason.empty()) continue;
       names.push_back(strategy.name);
       exchanges.push_back(std::make_unique<HaloExchange<double>>(comm, plan, strategy));

@@ -49,7 +49,8 @@ struct AuditOptions {
 /// Lets the strategy that `gs` has and `others` do some of the work, in interleaved rounds. Of the
 /// others, which come in the order of how well they did before, as many are tried as the budget has
 /// room for if an iteration takes `iteration_seconds`. In the end the choice is selected again.
-/// Throws UnavailableError on every rank if a strategy does. Collective, with the same result on every rank.
+/// Throws UnavailableError on every rank if a strategy does. Collective, with the same result on
+/// every rank.
 Audit audit_choice(GatherScatter& gs, std::span<const Strategy> others, double iteration_seconds,
                    const AuditedWork& work, const AuditOptions& options);
 

@@ -47,7 +47,8 @@ const std::string one = "device-pairwise", two = "host-pairwise", three = "devic
                   four = "host-alltoall";
 
 TEST_F(AuditTest, SaysThatTheChoiceWasTheBest) {
-  const Audit result = audit(one, {two, three}, {{one, 1}, {two, 20}, {three, 10}}, {0.05, 2, 3, 2});
+  const Audit result =
+      audit(one, {two, three}, {{one, 1}, {two, 20}, {three, 10}}, {0.05, 2, 3, 2});
   EXPECT_EQ(result.best(), 0U);
   EXPECT_EQ(result.regret(), 0);
   EXPECT_EQ(result.rounds, 3);
