@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/errors.hpp"
+#include "gs/index_runs.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -46,32 +47,12 @@ void IndexListsBuilder::add(const LocalIndex* entries, LocalIndex n) {
 std::vector<IndexLists::Run> IndexListsBuilder::find_runs() const {
   const auto n_lists = static_cast<LocalIndex>(m_bases.size());
   std::vector<IndexLists::Run> runs;
-  const auto add = [&](LocalIndex first, LocalIndex end, LocalIndex stride) {
-    for (; first < end; first += IndexLists::longest_run)
-      runs.push_back({first, std::min(first + IndexLists::longest_run, end), stride});
-  };
-  LocalIndex left = 0;  // the first list that is in no run yet
-  for (LocalIndex list = 0; list < n_lists;) {
-    const auto alike = [&](LocalIndex other) {
-      return other < n_lists && m_begins[other] == m_begins[list];
-    };
-    LocalIndex end = list + 1;
-    const LocalIndex stride = alike(end) ? m_bases[end] - m_bases[list] : 0;
-    while (stride != 0 && alike(end) && m_bases[end] - m_bases[end - 1] == stride) ++end;
-    if (m_begins[left] != m_begins[list]) {
-      add(left, list, 0);
-      left = list;
-    }
-    if (end - list < IndexLists::shortest_even_run) {
-      // The last of these may be the first of others.
-      list = std::max(list + 1, end - 1);
-      continue;
-    }
-    add(left, list, 0);
-    add(list, end, stride);
-    left = list = end;
+  for (LocalIndex first = 0, end = 0; first < n_lists; first = end) {
+    while (end < n_lists && m_begins[end] == m_begins[first]) ++end;  // those of one pattern
+    for (const IndexRun& run : nekbone_k::find_runs(
+             m_bases, first, end, IndexLists::shortest_even_run, IndexLists::longest_run))
+      runs.push_back({run.begin, run.begin + run.count, run.stride});
   }
-  add(left, n_lists, 0);
   return runs;
 }
 
