@@ -39,7 +39,10 @@ AxhelmArguments all_elements(const OperatorCase& c, const DeviceVector<double>& 
           .root_weights = c.geometry.root_weights,
           .nodes = c.geometry.nodes,
           .u = c.b,
-          .au_interior = au,
+          .au = au,
+          .surface_results = can_add_surface_results(c.mesh.order()) ? SurfaceResults::added
+                                                                     : SurfaceResults::stored,
+          .n_rows = c.space.n_rows(),
           .au_surface = c.space.surface_values(),
           .partial_dots = dots};
 }

@@ -158,9 +158,17 @@ int blocks_per_team(int order, std::integer_sequence<int, orders...>) {
   return blocks;
 }
 
+template <int... orders>
+bool adds_surface_results(int order, std::integer_sequence<int, orders...>) {
+  return ((order == orders && AxhelmShape<ExecutionSpace, orders + 1>::adds_surface_results) ||
+          ...);
+}
+
 }  // namespace
 
 bool is_compiled_order(int order) { return contains(order, CompiledOrders{}); }
+
+bool can_add_surface_results(int order) { return adds_surface_results(order, CompiledOrders{}); }
 
 LocalIndex n_partial_dots(const ElementLayout& layout) {
   // A range of blocks begins with a team of its own; of the operator's two ranges one ends early.

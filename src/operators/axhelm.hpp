@@ -7,6 +7,12 @@
 
 namespace nekbone_k {
 
+/// What becomes of Au on the surfaces of elements.
+enum class SurfaceResults {
+  stored,  ///< written to au_surface, of which rows are summed in a fixed order
+  added    ///< added to the rows of au, in an order that is not the same every time
+};
+
 /// What an application of the element operator reads and writes, in device memory.
 struct AxhelmArguments {
   ElementLayout layout;
@@ -17,9 +23,11 @@ struct AxhelmArguments {
   const ScaledBasis* scaled_basis = nullptr;  ///< in host memory
   Geometry geometry = Geometry::stored;       ///< what `factors` holds: see GeometricFactors
   ConstDeviceVector<double> factors, scaled_derivative, root_weights, nodes;
-  ConstDeviceVector<double> u;       ///< assembled, gathered by the kernel
-  DeviceVector<double> au_interior;  ///< assembled: interior DOFs are written, no others
-  DeviceVector<double> au_surface;   ///< (block, surface point, lane), to be summed into rows
+  ConstDeviceVector<double> u;  ///< assembled, gathered by the kernel
+  DeviceVector<double> au;      ///< assembled: interior DOFs are written, rows at most added to
+  SurfaceResults surface_results = SurfaceResults::stored;
+  LocalIndex n_rows = 0;            ///< of au, to be added to
+  DeviceVector<double> au_surface;  ///< (block, surface point, lane), where results are stored
   /// (n_partial_dots(layout)) uᵀ A u in parts. A range that begins at 0 and the one from its end to
   /// the last block have entries of their own, so that the two together give the whole.
   DeviceVector<double> partial_dots;
@@ -44,8 +52,12 @@ void axhelm(const AxhelmArguments& arguments, const ExecutionSpace& stream = {})
 /// Whether `order` has a kernel compiled for it; others run a slower one.
 bool is_compiled_order(int order);
 
-/// axhelm() by the kernel whose order is a run-time value, whatever orders are compiled. It writes
-/// an entry of partial_dots for every block.
+/// Whether axhelm() can add its results on surfaces at an order: on a GPU, where that is faster
+/// (AxhelmShape).
+bool can_add_surface_results(int order);
+
+/// axhelm() by the kernel whose order is a run-time value, whatever orders are compiled. It stores
+/// its results on surfaces, and writes an entry of partial_dots for every block.
 void axhelm_run_time(const AxhelmArguments& arguments, const ExecutionSpace& stream = {});
 
 /// The kernel compiled for one order and geometry (axhelm_kernel.hpp), instantiated once for each

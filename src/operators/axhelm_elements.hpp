@@ -34,11 +34,11 @@ struct AxhelmElements {
     }
   }
 
-  /// The entries of u at the nodes of a column, where there is one lane. For those who read them
-  /// all before the first value, so that a GPU has them under way together.
+  /// The entries of assembled vectors at the n = Nq nodes of a column, where there is one lane. For
+  /// those who read them all before the first value, so that a GPU has them under way together.
   template <int n>
   KOKKOS_FORCEINLINE_FUNCTION void entries(LocalIndex block, const ElementLayout::Column& column,
-                                           LocalIndex (&entry)[n]) const {
+                                           LocalIndex* entry) const {
     static_assert(n > 1 && lanes == 1);
     const IndexList surface = args.surface_entries(block);
     entry[0] = surface[column.first];
@@ -65,24 +65,41 @@ struct AxhelmElements {
       for (int k = 1; k < nq - 1; ++k)
         write_lanes(inner + (k - 1) * ElementLayout::surface_stride(nq) * lanes, get(k));
     } else {
-      double* const inner = args.au_interior.data() + interior_begin(block) + column.inner * lanes;
+      double* const inner = args.au.data() + interior_begin(block) + column.inner * lanes;
       for (int k = 1; k < nq - 1; ++k)
         write_lanes(inner + (k - 1) * ElementLayout::interior_stride(nq) * lanes, get(k));
     }
   }
 
+  /// The same with results on the surface added to Au. `entry` is of entries().
+  template <int n, class Get>
+  KOKKOS_FORCEINLINE_FUNCTION void add(const LocalIndex* entry, const ElementLayout::Column& column,
+                                       const Get& get) const {
+    double* const au = args.au.data();
+    NEKBONE_K_UNROLL
+    for (int k = 0; k < n; ++k) {
+      if (k > 0 && k < n - 1 && !column.on_rim)
+        au[entry[k]] = get(k)[0];
+      else if (entry[k] < args.n_rows)
+        Kokkos::atomic_add(au + entry[k], get(k)[0]);
+    }
+  }
+
   /// Stored factors: those of point q = (k Nq + j) Nq + i and after it, for read_factor().
   KOKKOS_FORCEINLINE_FUNCTION const double* factors(LocalIndex block, int q) const {
-    return args.factors.data() +
-           ElementLayout::offset(block, q, ElementLayout::n_factors * nq * nq * nq);
+    return geometry(block, q, ElementLayout::n_factors * nq * nq * nq);
   }
   /// The factor of the point that lies `points` after.
   KOKKOS_FORCEINLINE_FUNCTION SymmetricFactor<Lanes> read_factor(const double* from,
                                                                  int points) const {
     const auto entry = [&](int c) {
-      return read_lanes(from + (c * nq * nq * nq + points) * lanes);
+      return read_lanes(from + (c * nq * nq * nq + points) * ElementLayout::interleaved(nq));
     };
     return {entry(0), entry(1), entry(2), entry(3), entry(4), entry(5)};
+  }
+  /// Geometric value `item`, of `items` an element, of a block.
+  KOKKOS_FORCEINLINE_FUNCTION const double* geometry(LocalIndex block, int item, int items) const {
+    return args.factors.data() + ElementLayout::geometry_offset(nq, block * lanes, item, items);
   }
   /// Has a CPU fetch what read_factor(from, points) will read into its second cache: the first is
   /// needed for what is computed meanwhile.
@@ -111,8 +128,7 @@ class BlockFactors {
     NEKBONE_K_UNROLL
     for (int term = 0; term < terms; ++term)
       for (int d = 0; d < 3; ++d)
-        m_map.coefficients[term][d] = read_lanes(
-            elements.args.factors.data() + ElementLayout::offset(block, 3 * term + d, 3 * terms));
+        m_map.coefficients[term][d] = read_lanes(elements.geometry(block, 3 * term + d, 3 * terms));
   }
   KOKKOS_FORCEINLINE_FUNCTION SymmetricFactor<Lanes> operator()(double r, double s,
                                                                 double t) const {
@@ -129,8 +145,7 @@ class BlockFactors<Geometry::affine> {
   template <class Nq>
   KOKKOS_FORCEINLINE_FUNCTION BlockFactors(const AxhelmElements<Nq>& elements, LocalIndex block) {
     const auto entry = [&](int c) {
-      return read_lanes(elements.args.factors.data() +
-                        ElementLayout::offset(block, c, ElementLayout::n_factors));
+      return read_lanes(elements.geometry(block, c, ElementLayout::n_factors));
     };
     m_factor = {entry(0), entry(1), entry(2), entry(3), entry(4), entry(5)};
   }

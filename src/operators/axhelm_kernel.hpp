@@ -26,6 +26,7 @@ struct StaticNq {
 /// differentiated again. As D̂ᵀ = -D̂ but for the ends of the diagonal, that is Dᵀ but for its sign
 /// and a term at the faces.
 template <int order, Geometry geometry = Geometry::stored,
+          SurfaceResults surface_results = SurfaceResults::stored,
           class Shape = AxhelmShape<ExecutionSpace, order + 1>>
 class AxhelmKernel {
   static constexpr int nq = order + 1;
@@ -40,8 +41,9 @@ class AxhelmKernel {
   static constexpr int stride = columns == 1 ? 1 : columns + 1;
   static constexpr int u_t_stride = Shape::u_t_in_scratch && threads > 1 ? threads : stride;
   static constexpr int u_t_size = Shape::u_t_in_scratch ? nq * u_t_stride : 0;
+  static constexpr int scratch_of_block = Shape::tiles_in_registers ? 0 : 2 * tile_size + u_t_size;
   KOKKOS_FUNCTION static constexpr std::size_t scratch_bytes() {
-    return sizeof(Lanes) * ((2 * tile_size + u_t_size) * Shape::blocks_per_team + team_size);
+    return sizeof(Lanes) * (scratch_of_block * Shape::blocks_per_team + team_size);
   }
   /// Fast scratch on a GPU, whose team has 48 KB without asking, of which Kokkos takes a double a
   /// thread and two more; on a CPU the two levels differ little.
@@ -92,7 +94,10 @@ class AxhelmKernel {
     const LocalIndex block = works ? wanted : args.last_block - 1;
     const TeamSum<team_size> sum{static_cast<Lanes*>(
         team.team_scratch(scratch_level()).get_shmem_aligned(scratch_bytes(), alignof(Lanes)))};
-    Lanes* const tile_r = sum.values + team_size + block_of_team * (2 * tile_size + u_t_size);
+    Lanes own_tiles[Shape::tiles_in_registers ? 2 * tile_size : 1];
+    Lanes* const tile_r = Shape::tiles_in_registers
+                              ? own_tiles
+                              : sum.values + team_size + block_of_team * scratch_of_block;
     Lanes* const tile_s = tile_r + tile_size;
     const double* const stored = m_elements.factors(block, thread);
     const BlockFactors<geometry> computed(m_elements, block);
@@ -100,25 +105,28 @@ class AxhelmKernel {
     Lanes u[nq * stride];  // value k of column c at k * stride + c; becomes Au
     Lanes own_u_t[Shape::u_t_in_scratch ? 1 : nq * stride];
     Lanes* const u_t = Shape::u_t_in_scratch ? tile_s + tile_size + thread : own_u_t;
-    // A thread that reads ahead has one column and one lane, and reads all indices before the first
-    // value: a GPU then has them, and the first factors, under way together.
+    // A GPU has all indices of a thread, and the first factors, under way together.
+    LocalIndex entries[Shape::keeps_entries ? columns * nq : 1];
+    if constexpr (Shape::keeps_entries) {
+      NEKBONE_K_UNROLL
+      for (int c = 0; c < columns; ++c)
+        m_elements.template entries<nq>(block, column_of(thread + c).nodes, entries + c * nq);
+    }
     constexpr bool reads_ahead = Shape::factors_ahead > 0;
     static_assert(!reads_ahead || (columns == 1 && ElementLayout::lanes == 1));
     constexpr bool is_stored = geometry == Geometry::stored;
     Factor ahead[reads_ahead && is_stored ? Shape::factors_ahead : 1];
+    NEKBONE_K_UNROLL
+    for (int k = 0; is_stored && k < Shape::factors_ahead; ++k)
+      ahead[k] = m_elements.read_factor(stored, k * nq * nq);
     for (int c = 0; c < columns; ++c) {
       const Column column = column_of(thread + c);
       const auto set = [&](int k, const Lanes& value) {
         u[k * stride + c] = column.root_weight * (m_root_weight[k] * value);
       };
-      if constexpr (reads_ahead) {
-        LocalIndex entries[nq];
-        m_elements.entries(block, column.nodes, entries);
+      if constexpr (Shape::keeps_entries) {
         NEKBONE_K_UNROLL
-        for (int k = 0; is_stored && k < Shape::factors_ahead; ++k)
-          ahead[k] = m_elements.read_factor(stored, k * nq * nq);
-        NEKBONE_K_UNROLL
-        for (int k = 0; k < nq; ++k) set(k, args.u(entries[k]));
+        for (int k = 0; k < nq; ++k) set(k, args.u(entries[c * nq + k]));
       } else {
         m_elements.load(block, column.nodes, set);
       }
@@ -188,10 +196,15 @@ class AxhelmKernel {
       differentiate(u_t + c, u_t_stride,
                     [&](int k, const Lanes& value) { u[k * stride + c] -= value; });
       const Column column = column_of(thread + c);
-      if (works)
-        m_elements.store(block, column.nodes, [&](int k) {
-          return column.root_weight * (m_root_weight[k] * u[k * stride + c]);
-        });
+      const auto result = [&](int k) {
+        return column.root_weight * (m_root_weight[k] * u[k * stride + c]);
+      };
+      if (works) {
+        if constexpr (surface_results == SurfaceResults::added)
+          m_elements.template add<nq>(entries + c * nq, column.nodes, result);
+        else
+          m_elements.store(block, column.nodes, result);
+      }
     }
     // Kokkos::single() would come with a barrier and divisions of its own.
     if (team.team_rank() == 0) args.partial_dots(first_team + team.league_rank()) = sum.total();
@@ -295,6 +308,10 @@ class AxhelmKernel {
 
 template <int order, Geometry geometry>
 void axhelm_compiled(const AxhelmArguments& arguments, const ExecutionSpace& stream) {
+  if constexpr (AxhelmShape<ExecutionSpace, order + 1>::adds_surface_results) {
+    if (arguments.surface_results == SurfaceResults::added)
+      return AxhelmKernel<order, geometry, SurfaceResults::added>(arguments).run(stream);
+  }
   AxhelmKernel<order, geometry>(arguments).run(stream);
 }
 

@@ -22,39 +22,45 @@ struct AxhelmShape {
   /// are the fluxes along t that take its place. Tiles and it are then one stretch of memory, in
   /// cache.
   static constexpr bool u_t_in_scratch = true;
+  /// Whether a thread with an element to itself has the tiles, too, in memory of its own.
+  static constexpr bool tiles_in_registers = false;
   /// Layers of factors that are read before they are needed.
   static constexpr int factors_ahead = 0;
+  /// Whether the indices of a thread's columns are read before any value, and kept.
+  static constexpr bool keeps_entries = false;
   /// Whether the loop over the element's layers is unrolled.
   static constexpr bool unrolls_steps = false;
+  /// Whether adding results on surfaces by atomic operations is faster than storing them and
+  /// summing rows by another kernel.
+  static constexpr bool adds_surface_results = false;
 };
 
 /// What of some shapes was fastest on an H200 (docs/performance.md), by order. A thread has one
 /// column; small elements share a team. `least_teams` bounds the registers of a thread.
 struct GpuAxhelmTuning {
   int blocks_per_team, layers, factors_ahead, least_teams;
-  bool u_t_in_scratch;
+  bool u_t_in_scratch, adds_surface_results;
 };
 inline constexpr GpuAxhelmTuning gpu_axhelm_tuning[] = {
-    {16, 2, 2, 16, false},  // Nq = 2
-    {7, 3, 2, 12, false},   // 3
-    {4, 4, 2, 12, false},   // 4
-    {5, 5, 2, 5, false},    // 5
-    {3, 6, 3, 4, false},    // 6
-    {2, 7, 2, 5, true},     // 7
-    {1, 8, 3, 8, false},    // 8
-    {1, 9, 4, 5, false},    // 9
-    {1, 10, 4, 4, true},    // 10
-    {1, 11, 3, 4, true},    // 11
-    {1, 12, 3, 3, true},    // 12
-    {1, 13, 3, 2, false},   // 13
-    {1, 7, 2, 2, true},     // 14
-    {1, 5, 3, 2, true},     // 15
-    {1, 8, 1, 2, false},    // 16
+    {7, 3, 2, 12, false, false},  // Nq = 3
+    {4, 4, 2, 10, false, true},   // 4
+    {5, 5, 2, 5, false, false},   // 5
+    {3, 6, 3, 4, false, false},   // 6
+    {2, 7, 2, 5, true, false},    // 7
+    {1, 8, 3, 8, false, false},   // 8
+    {1, 9, 4, 5, false, false},   // 9
+    {1, 10, 4, 4, true, false},   // 10
+    {1, 11, 3, 4, true, false},   // 11
+    {1, 12, 3, 3, true, false},   // 12
+    {1, 13, 3, 2, false, false},  // 13
+    {1, 7, 2, 2, true, false},    // 14
+    {1, 5, 3, 2, true, false},    // 15
+    {1, 8, 1, 2, false, false},   // 16
 };
 template <int nq>
 struct GpuAxhelmShape {
   static_assert(nq <= 16, "no shape is known: leave orders above 15 out of NEKBONE_K_ORDERS");
-  static constexpr GpuAxhelmTuning tuning = gpu_axhelm_tuning[nq <= 16 ? nq - 2 : 0];
+  static constexpr GpuAxhelmTuning tuning = gpu_axhelm_tuning[nq <= 16 ? nq - 3 : 0];
   static constexpr int blocks_per_team = tuning.blocks_per_team;
   static constexpr int threads_per_element_block = nq * nq;
   static constexpr int least_teams = tuning.least_teams;
@@ -62,8 +68,24 @@ struct GpuAxhelmShape {
   /// Odd, so that the rows that half a warp reads begin in different banks.
   static constexpr int pitch = nq % 2 == 0 ? nq + 1 : nq;
   static constexpr bool u_t_in_scratch = tuning.u_t_in_scratch;
+  static constexpr bool tiles_in_registers = false;
   static constexpr int factors_ahead = tuning.factors_ahead;
+  static constexpr bool keeps_entries = true;
   static constexpr bool unrolls_steps = true;
+  static constexpr bool adds_surface_results = tuning.adds_surface_results;
+};
+/// At Nq = 2 a thread has an element to itself, all of it in registers, and the threads of a team
+/// read their elements' factors side by side (ElementLayout::interleaved): with a thread a column,
+/// the many short accesses to scratch and factors took longer than memory.
+template <>
+struct GpuAxhelmShape<2> {
+  static constexpr int blocks_per_team = 32;
+  static constexpr int threads_per_element_block = 1;
+  static constexpr int least_teams = 12;
+  static constexpr int layers = 2, pitch = 2;
+  static constexpr bool u_t_in_scratch = false, tiles_in_registers = true;
+  static constexpr int factors_ahead = 0;
+  static constexpr bool keeps_entries = true, unrolls_steps = true, adds_surface_results = true;
 };
 
 #ifdef KOKKOS_ENABLE_CUDA
@@ -75,6 +97,8 @@ template <int nq>
 struct AxhelmShape<Kokkos::HIP, nq> : GpuAxhelmShape<nq> {
   // The bound of registers was found on another GPU, and HIP's launch bounds count differently.
   static constexpr int least_teams = 0;
+  /// At Nq = 2 a wavefront.
+  static constexpr int blocks_per_team = nq == 2 ? 64 : GpuAxhelmShape<nq>::blocks_per_team;
 };
 #endif
 

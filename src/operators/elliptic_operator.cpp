@@ -24,7 +24,10 @@ EllipticOperator::EllipticOperator(AssembledSpace& space, const GeometricFactors
     : m_space(space),
       m_geometry(geometry),
       m_lambda(lambda),
-      m_partial_dots("nekbone_k: partial dots", n_partial_dots(space.layout())) {
+      m_partial_dots("nekbone_k: partial dots", n_partial_dots(space.layout())),
+      m_surface_results(!space.is_deterministic() && can_add_surface_results(space.mesh().order())
+                            ? SurfaceResults::added
+                            : SurfaceResults::stored) {
   const Communicator& comm = space.gs().communicator();
   if (space.is_deterministic()) {
     m_reproducible_dot.emplace(comm, space.range(), static_cast<double>(space.mesh().total_dofs()),
@@ -50,7 +53,9 @@ void EllipticOperator::elements(const DeviceVector<double>& u, const DeviceVecto
           .root_weights = m_geometry.root_weights,
           .nodes = m_geometry.nodes,
           .u = u,
-          .au_interior = au,
+          .au = au,
+          .surface_results = m_surface_results,
+          .n_rows = m_space.n_rows(),
           .au_surface = m_space.surface_values(),
           .partial_dots = m_partial_dots},
          stream);
@@ -58,9 +63,11 @@ void EllipticOperator::elements(const DeviceVector<double>& u, const DeviceVecto
 
 void EllipticOperator::apply_boundary(const DeviceVector<double>& u, const DeviceVector<double>& au,
                                       const ExecutionSpace& stream) const {
+  if (m_surface_results == SurfaceResults::added)
+    Kokkos::deep_copy(ExecutionSpace(), Kokkos::subview(au, std::pair(0, m_space.n_rows())), 0.0);
   order(ExecutionSpace(), stream);
   elements(u, au, 0, m_space.n_boundary_blocks(), stream);
-  m_space.gather_shared(au, stream);
+  if (m_surface_results == SurfaceResults::stored) m_space.gather_shared(au, stream);
   if (stream != ExecutionSpace()) m_boundary_applied.record(stream);
 }
 
@@ -69,7 +76,7 @@ void EllipticOperator::apply_interior(const DeviceVector<double>& u,
   elements(u, au, m_space.n_boundary_blocks(), m_space.layout().n_blocks());
   m_boundary_applied.wait(ExecutionSpace());
   if (m_u_dot_au) m_u_dot_au->start(m_partial_dots);
-  m_space.gather_own_rows(au);
+  if (m_surface_results == SurfaceResults::stored) m_space.gather_own_rows(au);
 }
 
 void EllipticOperator::apply_some_interior(const DeviceVector<double>& u,
@@ -108,9 +115,12 @@ double EllipticOperator::least_bytes() const {
   const int factors =
       GeometricFactors::values_per_element(m_geometry.geometry, m_space.layout().nq);
   const double dot = m_reproducible_dot ? 8 * 4 * double{1} * m_space.size() : 0;
-  return dot + 8 * elements * factors + 8 * (rows + interior) +
-         8 * (elements * m_space.layout().n_surface() + interior) +
-         m_space.surface_entries().least_bytes() + m_space.gs().assembly().least_bytes();
+  const double to_rows =
+      m_surface_results == SurfaceResults::added
+          ? 8 * 3 * rows
+          : 8 * elements * m_space.layout().n_surface() + m_space.gs().assembly().least_bytes();
+  return dot + 8 * elements * factors + 8 * (rows + interior) + 8 * interior + to_rows +
+         m_space.surface_entries().least_bytes();
 }
 
 DeviceVector<double> EllipticOperator::inverse_diagonal() const {

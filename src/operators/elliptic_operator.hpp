@@ -50,9 +50,9 @@ class EllipticOperator {
                            double portion) const;
 
   /// Least bytes that one apply() on this rank reads and writes, each kernel's data once: the
-  /// factors (48 a local point where they are stored); u; the results of elements (8 a local point)
-  /// and, to form rows, those on surfaces again; the rows (8); and the lists of entries and of
-  /// points.
+  /// factors (48 a local point where they are stored); u; the results of elements, those on
+  /// surfaces once more to form rows; the rows; and the lists of entries and of points. Where the
+  /// element kernel adds to rows: these three times, to clear, read and write them.
   double least_bytes() const;
 
   /// The inverse of A's diagonal, zero in padding: the Jacobi preconditioner. Collective.
@@ -67,6 +67,7 @@ class EllipticOperator {
   const GeometricFactors& m_geometry;
   double m_lambda;
   DeviceVector<double> m_partial_dots;
+  SurfaceResults m_surface_results;
   std::optional<RankSum<double>> m_u_dot_au;  // of elements: not the same for other ranks' elements
   std::optional<ReproducibleSums<1>> m_reproducible_dot;
   mutable StreamEvent m_boundary_applied;

@@ -79,9 +79,8 @@ struct ElementFactorKernel {
 
   KOKKOS_FUNCTION void operator()(const LocalIndex position) const {
     const auto set = [&](int item, double value) {
-      factors(ElementLayout::offset(position / ElementLayout::lanes, item,
-                                    GeometricFactors::values_per_element(geometry, nq)) +
-              position % ElementLayout::lanes) = value;
+      factors(ElementLayout::geometry_offset(
+          nq, position, item, GeometricFactors::values_per_element(geometry, nq))) = value;
     };
     TrilinearMap<double> map{};
     if (position < n_elements) {
@@ -118,12 +117,12 @@ struct FactorKernel {
       if (position >= n_elements) break;
       element.fill(team, [&](int i, int j, int k) { return coordinates(position, i, j, k); });
       Kokkos::parallel_for(Kokkos::TeamThreadRange(team, element.points),
-                           [&](int q) { store_factors(team, element, lane, q); });
+                           [&](int q) { store_factors(element, position, q); });
       team.team_barrier();
     }
   }
 
-  KOKKOS_FUNCTION void store_factors(const Team& team, const ElementCoordinates& element, int lane,
+  KOKKOS_FUNCTION void store_factors(const ElementCoordinates& element, LocalIndex position,
                                      int q) const {
     const int points = element.points, i = q % nq, j = q / nq % nq, k = q / (nq * nq);
     const Metric metric(element, derivative, i, j, k);
@@ -132,9 +131,9 @@ struct FactorKernel {
     int c = 0;
     for (int r = 0; r < 3; ++r)
       for (int s = r; s < 3; ++s, ++c)
-        factors(ElementLayout::offset(team.league_rank(), c * points + q,
-                                      ElementLayout::n_factors * points) +
-                lane) = scale * (a[r][0] * a[s][0] + a[r][1] * a[s][1] + a[r][2] * a[s][2]);
+        factors(ElementLayout::geometry_offset(nq, position, c * points + q,
+                                               ElementLayout::n_factors * points)) =
+            scale * (a[r][0] * a[s][0] + a[r][1] * a[s][1] + a[r][2] * a[s][2]);
   }
 };
 
@@ -191,9 +190,8 @@ GeometricFactors::GeometricFactors(const AssembledSpace& space)
     : geometry(space.mesh().spec().geometry), scaled_basis(space.mesh().basis()) {
   const ElementLayout& layout = space.layout();
   const GllBasis& basis = space.mesh().basis();
-  factors = DeviceVector<double>(
-      "nekbone_k: geometric factors",
-      ElementLayout::offset(layout.n_blocks(), 0, values_per_element(geometry, layout.nq)));
+  factors = DeviceVector<double>("nekbone_k: geometric factors",
+                                 layout.n_geometry_values(values_per_element(geometry, layout.nq)));
   derivative = to_device("nekbone_k: derivative matrix", basis.derivative);
   weights = to_device("nekbone_k: GLL weights", basis.weights);
   scaled_derivative = to_device("nekbone_k: scaled derivative matrix", scaled_basis.derivative);
@@ -201,11 +199,11 @@ GeometricFactors::GeometricFactors(const AssembledSpace& space)
   nodes = to_device("nekbone_k: GLL nodes", scaled_basis.nodes);
 
   if (geometry != Geometry::stored) {
-    Kokkos::parallel_for(
-        "nekbone_k: maps of elements",
-        Kokkos::RangePolicy<ExecutionSpace>(0, layout.n_blocks() * ElementLayout::lanes),
-        ElementFactorKernel{NodeCoordinates(space), factors, geometry, layout.nq,
-                            layout.n_elements});
+    Kokkos::parallel_for("nekbone_k: maps of elements",
+                         Kokkos::RangePolicy<ExecutionSpace>(
+                             0, static_cast<LocalIndex>(layout.n_geometry_values(1))),
+                         ElementFactorKernel{NodeCoordinates(space), factors, geometry, layout.nq,
+                                             layout.n_elements});
     return;
   }
   const FactorKernel kernel{NodeCoordinates(space), derivative, factors, layout.nq,

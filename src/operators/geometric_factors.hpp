@@ -30,9 +30,9 @@ struct GeometricFactors {
   explicit GeometricFactors(const AssembledSpace& space);
 
   Geometry geometry;
-  /// Shape (block, factor, point, lane), zero for empty elements, where they are stored; (block,
-  /// term, direction, lane), a cube for empty elements, with trilinear maps (TrilinearMap); (block,
-  /// factor, lane) with affine ones.
+  /// Shape (group, factor, point, element) of groups of ElementLayout::interleaved() elements, zero
+  /// for empty elements, where they are stored; (group, term, direction, element), a cube for empty
+  /// elements, with trilinear maps (TrilinearMap); (group, factor, element) with affine ones.
   DeviceVector<double> factors;
   /// (Nq, Nq) row-major, D(i, j) = l_j'(x_i).
   DeviceVector<double> derivative;
@@ -49,9 +49,8 @@ struct GeometricFactors {
     return ElementLayout::n_factors * (geometry == Geometry::affine ? 1 : nq * nq * nq);
   }
   static double estimated_bytes(const BoxMesh& mesh) {
-    const double blocks =
-        std::ceil(static_cast<double>(mesh.box().volume()) / ElementLayout::lanes);
-    return blocks * ElementLayout::lanes * sizeof(double) *
+    const int group = ElementLayout::interleaved(mesh.nq());
+    return std::ceil(static_cast<double>(mesh.box().volume()) / group) * group * sizeof(double) *
            values_per_element(mesh.spec().geometry, mesh.nq());
   }
 };
@@ -107,9 +106,8 @@ struct FactorReader {
     return entries[c];
   }
   KOKKOS_FUNCTION double value(LocalIndex position, int item) const {
-    return factors(ElementLayout::offset(position / ElementLayout::lanes, item,
-                                         GeometricFactors::values_per_element(geometry, nq)) +
-                   position % ElementLayout::lanes);
+    return factors(ElementLayout::geometry_offset(
+        nq, position, item, GeometricFactors::values_per_element(geometry, nq)));
   }
 };
 

@@ -280,7 +280,7 @@ struct KernelCase {
                  .root_weights = op.geometry.root_weights,
                  .nodes = op.geometry.nodes,
                  .u = to_assembled(op.space, op.reference.mesh(), op.reference.mesh().random(1)),
-                 .au_interior = op.space.make_vector("interior"),
+                 .au = op.space.make_vector("interior"),
                  .au_surface = DeviceVector<double>("s", layout.n_surface_values()),
                  .partial_dots = DeviceVector<double>("d", layout.n_blocks() + 2)};
   }
@@ -288,11 +288,11 @@ struct KernelCase {
   /// What `kernel` computes, called with the arguments and a stream.
   template <class Kernel>
   ElementResults results(const Kernel& kernel) const {
-    for (const auto& view : {arguments.au_interior, arguments.au_surface, arguments.partial_dots})
+    for (const auto& view : {arguments.au, arguments.au_surface, arguments.partial_dots})
       Kokkos::deep_copy(view, 0.0);
     kernel(arguments, ExecutionSpace());
     const ById dots = to_host(arguments.partial_dots);
-    return {to_host(arguments.au_interior), to_host(arguments.au_surface),
+    return {to_host(arguments.au), to_host(arguments.au_surface),
             std::accumulate(dots.begin(), dots.end(), 0.0)};
   }
 
@@ -334,7 +334,9 @@ template <int order>
 void compare_shapes() {
   const KernelCase c(order);
   const auto whole_elements = [](const AxhelmArguments& arguments, const ExecutionSpace& stream) {
-    AxhelmKernel<order, Geometry::stored, WholeElementShape<order + 1>>(arguments).run(stream);
+    AxhelmKernel<order, Geometry::stored, SurfaceResults::stored, WholeElementShape<order + 1>>(
+        arguments)
+        .run(stream);
   };
   expect_equal(c.results(whole_elements), c.results(axhelm), order);
 }
