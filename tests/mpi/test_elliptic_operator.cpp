@@ -367,6 +367,39 @@ TEST(EllipticOperator, RangesOfBlocksMakeTheWhole) {
   }
 }
 
+// Results that the kernel adds are those that it stores, summed into rows.
+template <int... orders>
+void compare_surface_results(std::integer_sequence<int, orders...>) {
+  for (const int order : {orders...}) {
+    if (!can_add_surface_results(order)) continue;
+    KernelCase c(order);
+    const LocalIndex n_rows = c.op.space.n_rows();
+    const ElementResults stored = c.results(axhelm);
+    const DeviceVector<double> rows("rows", n_rows);
+    c.op.space.gs().assembly().gather(as_field(c.arguments.au_surface), as_field(rows),
+                                      Reduction::add, 0, n_rows);
+    c.arguments.surface_results = SurfaceResults::added;
+    c.arguments.n_rows = n_rows;
+    const ElementResults added = c.results(axhelm);
+    ById expected = stored.interior;
+    const ById sums = to_host(rows);
+    std::copy(sums.begin(), sums.end(), expected.begin());
+    EXPECT_LE(relative_difference(added.interior, expected), 1e-14) << "order " << order;
+    EXPECT_NEAR(added.dot, stored.dot, 1e-13 * stored.dot) << "order " << order;
+    EXPECT_EQ(added.surface, ById(added.surface.size(), 0)) << "order " << order;
+  }
+}
+TEST(EllipticOperator, AddsTheSurfaceResultsThatItElseStores) {
+  if (is_host_device) GTEST_SKIP() << "a CPU stores them at every order";
+  compare_surface_results(CompiledOrders{});
+}
+
+TEST(EllipticOperator, KnowsWhereSurfaceResultsCanBeAdded) {
+  for (int order = 0; order <= 64; ++order)
+    if (is_host_device || !is_compiled_order(order))
+      EXPECT_FALSE(can_add_surface_results(order)) << order;
+}
+
 TEST(EllipticOperator, KnowsItsCompiledOrders) {
   int count = 0;
   for (int order = -1; order <= 64; ++order) count += is_compiled_order(order);

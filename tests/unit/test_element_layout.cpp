@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -82,6 +83,24 @@ TEST(ElementLayout, OffsetsRunThroughItemsThenBlocks) {
   EXPECT_EQ(ElementLayout::offset(5, 6, 7), 41 * lanes);
   // Beyond 2^31, where 32-bit products would wrap.
   EXPECT_EQ(ElementLayout::offset(1'000'000, 0, 24'576), std::size_t{24'576'000'000} * lanes);
+}
+
+TEST(ElementLayout, EveryGeometricValueHasAPlaceOfItsOwn) {
+  for (const int nq : {2, 3, 8})
+    for (const LocalIndex n_elements : {1, 31, 32, 33, 100}) {
+      const ElementLayout layout{nq, n_elements};
+      constexpr int items = 5;
+      std::set<std::size_t> places;
+      for (LocalIndex e = 0; e < n_elements; ++e)
+        for (int item = 0; item < items; ++item)
+          places.insert(ElementLayout::geometry_offset(nq, e, item, items));
+      EXPECT_EQ(places.size(), std::size_t(n_elements) * items);
+      EXPECT_LT(*places.rbegin(), layout.n_geometry_values(items));
+      // A block's lanes lie side by side.
+      for (LocalIndex e = 0; e < n_elements; ++e)
+        EXPECT_EQ(ElementLayout::geometry_offset(nq, e, 2, items) - e % ElementLayout::lanes,
+                  ElementLayout::geometry_offset(nq, e - e % ElementLayout::lanes, 2, items));
+    }
 }
 
 }  // namespace
