@@ -17,7 +17,7 @@
 #include <limits>
 
 #include "core/errors.hpp"
-#include "core/types.hpp"
+#include "core/large_vector.hpp"
 
 namespace nekbone_k {
 
@@ -221,8 +221,8 @@ double measure_copy_bandwidth(const Communicator& comm, const NodeLayout& layout
   const int sharing =
       is_host_device ? static_cast<int>(comm.max(std::int64_t{layout.node_ranks})) : 1;
   const std::size_t count = n / sizeof(double) / sharing + 1;
-  const DeviceVector<double> from("nekbone_k: copy source", count);
-  const DeviceVector<double> to("nekbone_k: copy target", count);
+  const DeviceVector<double> from = large_vector("nekbone_k: copy source", count);
+  const DeviceVector<double> to = large_vector("nekbone_k: copy target", count);
   Kokkos::deep_copy(from, 1.5);
   double best = std::numeric_limits<double>::infinity();
   const auto time = [&](const auto& copy) {

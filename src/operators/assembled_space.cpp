@@ -175,7 +175,7 @@ AssembledSpace::AssembledSpace(const Communicator& comm, const BoxMesh& mesh, Su
     : m_mesh(mesh), m_summation(summation), m_layout{mesh.nq(), mesh.n_elements()} {
   require_indexable(comm, m_mesh);
   number(comm);
-  m_surface_values = DeviceVector<double>("nekbone_k: surface values", m_layout.n_surface_values());
+  m_surface_values = large_vector("nekbone_k: surface values", m_layout.n_surface_values());
 }
 
 void AssembledSpace::number(const Communicator& comm) {

@@ -4,6 +4,7 @@
 
 #include "core/communicator.hpp"
 #include "core/entry_reduction.hpp"
+#include "core/large_vector.hpp"
 #include "gs/gather_scatter.hpp"
 #include "mesh/box_mesh.hpp"
 #include "operators/element_layout.hpp"
@@ -71,7 +72,7 @@ class AssembledSpace {
 
   /// A vector of zeros.
   DeviceVector<double> make_vector(const std::string& label) const {
-    return DeviceVector<double>("nekbone_k: " + label, size());
+    return large_vector("nekbone_k: " + label, size());
   }
 
   /// Rows [begin, end) of `vector` = sum of surface_values() over this rank's elements.

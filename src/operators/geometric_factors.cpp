@@ -190,8 +190,8 @@ GeometricFactors::GeometricFactors(const AssembledSpace& space)
     : geometry(space.mesh().spec().geometry), scaled_basis(space.mesh().basis()) {
   const ElementLayout& layout = space.layout();
   const GllBasis& basis = space.mesh().basis();
-  factors = DeviceVector<double>("nekbone_k: geometric factors",
-                                 layout.n_geometry_values(values_per_element(geometry, layout.nq)));
+  factors = large_vector("nekbone_k: geometric factors",
+                         layout.n_geometry_values(values_per_element(geometry, layout.nq)));
   derivative = to_device("nekbone_k: derivative matrix", basis.derivative);
   weights = to_device("nekbone_k: GLL weights", basis.weights);
   scaled_derivative = to_device("nekbone_k: scaled derivative matrix", scaled_basis.derivative);
