@@ -172,10 +172,11 @@ TEST(ConjugateGradients, EveryStrategyGivesTheSameBits) {
       const CgResult result = s.solve(s.vectors(), {25, 0});
       if (!expected) expected = result;
       SCOPED_TRACE(strategy.name);
-      if (can_add_surface_results(order))  // which a GPU adds as they come
+      if (can_add_surface_results(order)) {  // which a GPU adds as they come
         expect_same_history(result, *expected, 1e-11);
-      else
+      } else {
         EXPECT_EQ(result.history, expected->history) << "order " << order;
+      }
     }
   }
 }
