@@ -8,8 +8,8 @@
 namespace nekbone_k {
 namespace {
 
-/// Asks for large pages for host memory that is not touched yet. Without them all works as well, so
-/// that a refusal is no error.
+/// Asks for large pages for host memory. Without them all works as well, so that a refusal is no
+/// error.
 void ask_for_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
 #ifdef MADV_HUGEPAGE
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
@@ -24,12 +24,13 @@ void ask_for_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::si
 
 DeviceVector<double> large_vector(const std::string& label, std::size_t n) {
   const auto vector = uninitialized<double>(label, n);
-  constexpr std::size_t few = std::size_t{4} << 20;  // bytes: two large pages
-  if (is_host_device && n * sizeof(double) >= few)
+  constexpr std::size_t worth_asking = std::size_t{4} << 20;  // bytes: two large pages
+  if (is_host_device && n * sizeof(double) >= worth_asking)
     ask_for_large_pages(vector.data(), n * sizeof(double));
   using Policy = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::size_t>>;
   Kokkos::parallel_for(
       "nekbone_k: zeros", Policy(0, n), KOKKOS_LAMBDA(const std::size_t i) { vector(i) = 0; });
+  Kokkos::fence("nekbone_k: zeros written");
   return vector;
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/config.hpp"
+#include "core/errors.hpp"
 #include "operators/axhelm_elements.hpp"
 #include "operators/axhelm_shape.hpp"
 
@@ -176,6 +177,9 @@ LocalIndex n_partial_dots(const ElementLayout& layout) {
 }
 
 void axhelm(const AxhelmArguments& arguments, const ExecutionSpace& stream) {
+  require(arguments.surface_results == SurfaceResults::stored ||
+              can_add_surface_results(arguments.layout.nq - 1),
+          "surface results cannot be added at this order");
   bool done = false;
   with_geometry(arguments, [&](auto geometry) {
     done = run_compiled<decltype(geometry)::value>(arguments, stream, CompiledOrders{});

@@ -24,7 +24,9 @@ struct AxhelmArguments {
   Geometry geometry = Geometry::stored;       ///< what `factors` holds: see GeometricFactors
   ConstDeviceVector<double> factors, scaled_derivative, root_weights, nodes;
   ConstDeviceVector<double> u;  ///< assembled, gathered by the kernel
-  DeviceVector<double> au;      ///< assembled: interior DOFs are written, rows at most added to
+  /// Assembled: interior DOFs are written. Where results are added, the caller has cleared the
+  /// rows.
+  DeviceVector<double> au;
   SurfaceResults surface_results = SurfaceResults::stored;
   LocalIndex n_rows = 0;            ///< of au, to be added to
   DeviceVector<double> au_surface;  ///< (block, surface point, lane), where results are stored
@@ -44,9 +46,10 @@ LocalIndex n_partial_dots(const ElementLayout& layout);
 /// with the tensor-product derivatives D_r = I⊗I⊗D and so on (Deville, Fischer and Mund 2002). The
 /// kernels work with û = √w u: that takes the weights out of the factors and, as D̂ = √W D √W⁻¹
 /// makes D̂ᵀ = -D̂ but for the ends of the diagonal (summation by parts), takes one matrix for both.
-/// 12 Nq + 15 operations a point by Nekbone's count; 64 bytes a point at least: u, six factors, Au;
-/// 16 where the factors are computed from what is kept of an element.
-/// Runs in the order of the kernels of `stream`, and returns before it ends. Not collective.
+/// 12 Nq + 15 operations a point by Nekbone's count; 64 bytes a point, if each reads u and six
+/// factors and writes Au; 16 where the factors are computed from what is kept of an element.
+/// Runs in the order of the kernels of `stream`, and returns before it ends. Throws if results are
+/// to be added at an order where they cannot be. Not collective.
 void axhelm(const AxhelmArguments& arguments, const ExecutionSpace& stream = {});
 
 /// Whether `order` has a kernel compiled for it; others run a slower one.

@@ -93,7 +93,7 @@ struct AxhelmElements {
   KOKKOS_FORCEINLINE_FUNCTION SymmetricFactor<Lanes> read_factor(const double* from,
                                                                  int points) const {
     const auto entry = [&](int c) {
-      return read_lanes(from + (c * nq * nq * nq + points) * ElementLayout::interleaved(nq));
+      return read_lanes(from + (c * nq * nq * nq + points) * ElementLayout::group_size(nq));
     };
     return {entry(0), entry(1), entry(2), entry(3), entry(4), entry(5)};
   }
@@ -104,8 +104,9 @@ struct AxhelmElements {
   /// Has a CPU fetch what read_factor(from, points) will read into its second cache: the first is
   /// needed for what is computed meanwhile.
   KOKKOS_FORCEINLINE_FUNCTION void prefetch_factor(const double* from, int points) const {
-    KOKKOS_IF_ON_HOST((for (int c = 0; c < ElementLayout::n_factors; ++c)
-                           __builtin_prefetch(from + (c * nq * nq * nq + points) * lanes, 0, 2);))
+    KOKKOS_IF_ON_HOST(
+        (for (int c = 0; c < ElementLayout::n_factors; ++c) __builtin_prefetch(
+             from + (c * nq * nq * nq + points) * ElementLayout::group_size(nq), 0, 2);))
   }
 
  private:

@@ -34,6 +34,8 @@ class AxhelmKernel {
   static constexpr int team_size = threads * Shape::blocks_per_team;
   static constexpr int columns = nq * nq / threads;  // of a thread
   static_assert(threads == 1 || columns == 1);       // its c-th is column thread + c
+  static_assert(!Shape::tiles_in_registers || threads == 1);
+  static_assert(surface_results == SurfaceResults::stored || Shape::keeps_entries);
   static constexpr int tile_layer = nq * Shape::pitch;
   static constexpr int tile_size = Shape::layers * tile_layer;
   // Lanes from one layer of a thread's columns to the next. On a CPU one more than there are

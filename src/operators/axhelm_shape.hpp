@@ -75,7 +75,7 @@ struct GpuAxhelmShape {
   static constexpr bool adds_surface_results = tuning.adds_surface_results;
 };
 /// At Nq = 2 a thread has an element to itself, all of it in registers, and the threads of a team
-/// read their elements' factors side by side (ElementLayout::interleaved): with a thread a column,
+/// read their elements' factors side by side (ElementLayout::group_size): with a thread a column,
 /// the many short accesses to scratch and factors took longer than memory.
 template <>
 struct GpuAxhelmShape<2> {
@@ -97,6 +97,8 @@ template <int nq>
 struct AxhelmShape<Kokkos::HIP, nq> : GpuAxhelmShape<nq> {
   // The bound of registers was found on another GPU, and HIP's launch bounds count differently.
   static constexpr int least_teams = 0;
+  /// Not known to be faster: an atomic sum may be a loop there.
+  static constexpr bool adds_surface_results = false;
   /// At Nq = 2 a wavefront.
   static constexpr int blocks_per_team = nq == 2 ? 64 : GpuAxhelmShape<nq>::blocks_per_team;
 };

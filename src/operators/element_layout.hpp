@@ -68,20 +68,20 @@ struct ElementLayout {
   KOKKOS_FUNCTION static std::size_t offset(LocalIndex block, int item, int items) {
     return (std::size_t(block) * items + item) * lanes;
   }
-  /// Elements whose geometric values are interleaved: those of a block, or as many as a GPU's
-  /// threads read at once where each has an element to itself (AxhelmShape).
-  KOKKOS_FUNCTION static constexpr int interleaved(int nq) {
-    return is_host_device || nq > 2 ? lanes : 32;
+  /// Elements of a *group*, whose geometric values are interleaved: those of a block, or as many as
+  /// a GPU's threads read at once where each has an element to itself (AxhelmShape).
+  KOKKOS_FUNCTION static constexpr int group_size(int nq) {
+    return (is_host_device || nq > 2) ? lanes : 32;
   }
   /// Where geometric value `item`, of `items` an element, of the element at a position lies.
   KOKKOS_FUNCTION static constexpr std::size_t geometry_offset(int nq, LocalIndex position,
                                                                int item, int items) {
-    const int n = interleaved(nq);
+    const int n = group_size(nq);
     return (std::size_t(position / n) * items + item) * n + position % n;
   }
   /// Length of an array of them.
   std::size_t n_geometry_values(int items) const {
-    const int n = interleaved(nq);
+    const int n = group_size(nq);
     return (std::size_t(n_elements) + n - 1) / n * n * items;
   }
 

@@ -37,7 +37,8 @@ class EllipticOperator {
 
   /// The two parts of apply() around the exchange: elements and rows that the exchange needs, and
   /// those that it does not. They return before their kernels end. The elements of the second,
-  /// which run on the default instance, do not wait for the first. Collective, with u_dot_au().
+  /// which run on the default instance, do not wait for the first. Where elements add to rows, the
+  /// first clears them all: it is to be called before. Collective, with u_dot_au().
   void apply_boundary(const DeviceVector<double>& u, const DeviceVector<double>& au,
                       const ExecutionSpace& stream = {}) const;
   void apply_interior(const DeviceVector<double>& u, const DeviceVector<double>& au) const;
@@ -46,7 +47,7 @@ class EllipticOperator {
   double u_dot_au() const { return m_u_dot_au->wait(); }
 
   /// The element kernel on a portion in (0, 1] of the interior blocks, for timing what an exchange
-  /// can hide behind. Not collective.
+  /// can hide behind; au is left with no meaning. Not collective.
   void apply_some_interior(const DeviceVector<double>& u, const DeviceVector<double>& au,
                            double portion) const;
 

@@ -30,7 +30,7 @@ struct GeometricFactors {
   explicit GeometricFactors(const AssembledSpace& space);
 
   Geometry geometry;
-  /// Shape (group, factor, point, element) of groups of ElementLayout::interleaved() elements, zero
+  /// Shape (group, factor, point, element) of groups of ElementLayout::group_size() elements, zero
   /// for empty elements, where they are stored; (group, term, direction, element), a cube for empty
   /// elements, with trilinear maps (TrilinearMap); (group, factor, element) with affine ones.
   DeviceVector<double> factors;
@@ -49,7 +49,7 @@ struct GeometricFactors {
     return ElementLayout::n_factors * (geometry == Geometry::affine ? 1 : nq * nq * nq);
   }
   static double estimated_bytes(const BoxMesh& mesh) {
-    const int group = ElementLayout::interleaved(mesh.nq());
+    const int group = ElementLayout::group_size(mesh.nq());
     return std::ceil(static_cast<double>(mesh.box().volume()) / group) * group * sizeof(double) *
            values_per_element(mesh.spec().geometry, mesh.nq());
   }

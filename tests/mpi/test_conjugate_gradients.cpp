@@ -163,7 +163,7 @@ TEST(ConjugateGradients, HistoryAndSolutionDoNotDependOnTheRanks) {
   }
 }
 
-TEST(ConjugateGradients, EveryStrategyGivesTheSameBits) {
+TEST(ConjugateGradients, EveryStrategyGivesTheSameHistory) {
   for (const int order : {2, 3}) {
     System s(MPI_COMM_WORLD, mixed_box(), order, 0.1);
     std::optional<CgResult> expected;

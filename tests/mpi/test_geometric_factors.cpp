@@ -168,15 +168,17 @@ TEST(GeometricFactors, MassOfTheSineBoxConverges) {
 }
 
 TEST(GeometricFactors, LanesOfEmptyElementsAreZero) {
-  const Factors factors(kershaw_spec(Deformation::sine), 3);
-  const std::vector<double> stored = to_host(factors.geometry.factors);
-  const ElementLayout& layout = factors.space.layout();
-  const int items = ElementLayout::n_factors * layout.points();
-  const auto padded = static_cast<LocalIndex>(layout.n_geometry_values(1));
-  ASSERT_EQ(stored.size(), static_cast<std::size_t>(padded) * items);
-  for (LocalIndex e = layout.n_elements; e < padded; ++e)
-    for (int item = 0; item < items; ++item)
-      ASSERT_EQ(stored[ElementLayout::geometry_offset(layout.nq, e, item, items)], 0);
+  for (const int order : {1, 3}) {
+    const Factors factors(kershaw_spec(Deformation::sine), order);
+    const std::vector<double> stored = to_host(factors.geometry.factors);
+    const ElementLayout& layout = factors.space.layout();
+    const int items = ElementLayout::n_factors * layout.points();
+    const auto padded = static_cast<LocalIndex>(layout.n_geometry_values(1));
+    ASSERT_EQ(stored.size(), static_cast<std::size_t>(padded) * items);
+    for (LocalIndex e = layout.n_elements; e < padded; ++e)
+      for (int item = 0; item < items; ++item)
+        ASSERT_EQ(stored[ElementLayout::geometry_offset(layout.nq, e, item, items)], 0);
+  }
 }
 
 bool inverted_somewhere(const MeshSpec& spec, int order) {
