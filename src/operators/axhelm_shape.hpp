@@ -79,7 +79,7 @@ struct GpuAxhelmShape {
 /// the many short accesses to scratch and factors took longer than memory.
 template <>
 struct GpuAxhelmShape<2> {
-  static constexpr int blocks_per_team = 32;
+  static constexpr int blocks_per_team = ElementLayout::group_size(2);
   static constexpr int threads_per_element_block = 1;
   static constexpr int least_teams = 12;
   static constexpr int layers = 2, pitch = 2;
