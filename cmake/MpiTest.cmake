@@ -1,6 +1,7 @@
-# nekbone_k_add_mpi_test(NAME <n> NP <ranks> LABELS <label>... COMMAND <program> <arg>...)
-# registers a CTest entry that runs a program under MPI; NP 0 runs it without mpiexec. In builds for
-# GPUs they carry the label gpu, too.
+# nekbone_k_add_mpi_test(NAME <n> NP <ranks> [THREADS <of a rank>] LABELS <label>...
+#                        COMMAND <program> <arg>...)
+# registers a CTest entry that runs a program under MPI; NP 0 runs it without mpiexec, and a rank has
+# one OpenMP thread unless told. In builds for GPUs they carry the label gpu, too.
 # nk_mpiexec is the launch command as a list, up to but without "-n <ranks>".
 
 execute_process(COMMAND ${MPIEXEC_EXECUTABLE} --version
@@ -24,8 +25,8 @@ set(nk_test_environment
     OMPI_MCA_mpi_yield_when_idle=1
     OMPI_MCA_btl_vader_single_copy_mechanism=none # containers forbid reading a peer's memory
     PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe # Open MPI 5 names it differently
-    OMP_NUM_THREADS=1
-    OMP_PROC_BIND=false)
+    OMP_PROC_BIND=false
+    OMP_WAIT_POLICY=passive) # threads beyond the cores are meant, too
 if(NEKBONE_K_SANITIZE)
   # MPI libraries keep memory until exit, which the leak check would report.
   list(APPEND nk_test_environment
@@ -34,7 +35,10 @@ if(NEKBONE_K_SANITIZE)
 endif()
 
 function(nekbone_k_add_mpi_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;NP" "LABELS;COMMAND")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;NP;THREADS" "LABELS;COMMAND")
+  if(NOT arg_THREADS)
+    set(arg_THREADS 1)
+  endif()
   if(NEKBONE_K_BACKEND MATCHES "cuda|hip")
     list(APPEND arg_LABELS gpu) # they need one
   endif()
@@ -46,6 +50,8 @@ function(nekbone_k_add_mpi_test)
              COMMAND ${nk_mpiexec} ${MPIEXEC_NUMPROC_FLAG} ${arg_NP} ${arg_COMMAND}
                      ${MPIEXEC_POSTFLAGS})
   endif()
+  math(EXPR processors "${arg_NP} * ${arg_THREADS}")
   set_tests_properties(${arg_NAME} PROPERTIES
-    LABELS "${arg_LABELS}" PROCESSORS ${arg_NP} TIMEOUT ${nk_test_timeout} ENVIRONMENT "${nk_test_environment}")
+    LABELS "${arg_LABELS}" PROCESSORS ${processors} TIMEOUT ${nk_test_timeout}
+    ENVIRONMENT "${nk_test_environment};OMP_NUM_THREADS=${arg_THREADS}")
 endfunction()

@@ -113,7 +113,8 @@ std::string audit_text(const Audit& audit) {
                                   : fmt::format("{} would have taken {:.1f} % less", best.name,
                                                 100 * (1 - 1 / (1 + audit.regret())));
   return fmt::format(
-      "{} an iteration by the choice, {} rounds of {} iteration{} beside {} of {} others: {}",
+      "{} an iteration, start included, by the choice, {} rounds of {} iteration{} beside {} of {} "
+      "others: {}",
       seconds_text(choice.timing.cost.median), audit.rounds, audit.iterations,
       audit.iterations == 1 ? "" : "s", tried, audit.others, verdict);
 }

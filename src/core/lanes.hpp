@@ -22,6 +22,19 @@ KOKKOS_FORCEINLINE_FUNCTION void write_lanes(double* to, const Lanes& value) {
   value.copy_to(to, Kokkos::Experimental::simd_flag_default);
 }
 
+/// from[index[0]], from[index[1]] and so on; indices need no alignment and may be negative.
+KOKKOS_FORCEINLINE_FUNCTION Lanes gather_lanes(const double* from, const LocalIndex* index) {
+  if constexpr (Lanes::size() == 1) {
+    return Lanes(from[index[0]]);
+  } else {
+    Kokkos::Experimental::simd<LocalIndex, Lanes::abi_type> indices;
+    indices.copy_from(index, Kokkos::Experimental::simd_flag_default);
+    Lanes value(0.0);
+    Kokkos::Experimental::where(Lanes::mask_type(true), value).gather_from(from, indices);
+    return value;
+  }
+}
+
 /// x y + z, rounded once: not left to the compiler, which may fuse one use of an expression and not
 /// another.
 KOKKOS_FORCEINLINE_FUNCTION double fused_multiply_add(double x, double y, double z) {

@@ -15,8 +15,10 @@ struct IndexList {
   const LocalIndex* pattern;
 
   KOKKOS_FORCEINLINE_FUNCTION LocalIndex count() const { return pattern[0]; }
+  /// Entries less `base`.
+  KOKKOS_FORCEINLINE_FUNCTION const LocalIndex* differences() const { return pattern + 1; }
   KOKKOS_FORCEINLINE_FUNCTION LocalIndex operator[](LocalIndex i) const {
-    return base + pattern[1 + i];
+    return base + differences()[i];
   }
 };
 

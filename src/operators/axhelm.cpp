@@ -169,7 +169,10 @@ bool adds_surface_results(int order, std::integer_sequence<int, orders...>) {
 
 bool is_compiled_order(int order) { return contains(order, CompiledOrders{}); }
 
-bool can_add_surface_results(int order) { return adds_surface_results(order, CompiledOrders{}); }
+bool can_add_surface_results(int order) {
+  const bool could_lose_sums = is_host_device && ExecutionSpace().concurrency() > 1;
+  return !could_lose_sums && adds_surface_results(order, CompiledOrders{});
+}
 
 LocalIndex n_partial_dots(const ElementLayout& layout) {
   // A range of blocks begins with a team of its own; of the operator's two ranges one ends early.

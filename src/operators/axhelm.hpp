@@ -10,7 +10,7 @@ namespace nekbone_k {
 /// What becomes of Au on the surfaces of elements.
 enum class SurfaceResults {
   stored,  ///< written to au_surface, of which rows are summed in a fixed order
-  added    ///< added to the rows of au, in an order that is not the same every time
+  added    ///< added to the rows of au: by many threads in an order that is not always the same
 };
 
 /// What an application of the element operator reads and writes, in device memory.
@@ -55,8 +55,8 @@ void axhelm(const AxhelmArguments& arguments, const ExecutionSpace& stream = {})
 /// Whether `order` has a kernel compiled for it; others run a slower one.
 bool is_compiled_order(int order);
 
-/// Whether axhelm() can add its results on surfaces at an order: on a GPU, where that is faster
-/// (AxhelmShape).
+/// Whether axhelm() can add its results on surfaces at an order: where that is faster
+/// (AxhelmShape), and on a CPU only if the rank has one thread.
 bool can_add_surface_results(int order);
 
 /// axhelm() by the kernel whose order is a run-time value, whatever orders are compiled. It stores

@@ -17,21 +17,15 @@ struct AxhelmElements {
   template <class Set>
   KOKKOS_FORCEINLINE_FUNCTION void load(LocalIndex block, const ElementLayout::Column& column,
                                         const Set& set) const {
-    const double* const u = args.u.data();
     const IndexList entries = args.surface_entries(block);
-    const auto gathered = [=](int point) {
-      return Lanes([=](auto lane) { return u[entries[point * lanes + static_cast<int>(lane)]]; });
-    };
-    set(0, gathered(column.first));
-    set(nq - 1, gathered(column.first + ElementLayout::last_layer(nq)));
-    if (column.on_rim) {
-      for (int k = 1; k < nq - 1; ++k)
-        set(k, gathered(column.inner + (k - 1) * ElementLayout::surface_stride(nq)));
-    } else {
-      const double* const inner = u + interior_begin(block) + column.inner * lanes;
-      for (int k = 1; k < nq - 1; ++k)
-        set(k, read_lanes(inner + (k - 1) * ElementLayout::interior_stride(nq) * lanes));
-    }
+    const double* const surface = args.u.data() + entries.base;
+    const double* const interior = args.u.data() + interior_begin(block);
+    for_each_node(
+        column,
+        [&](int k, int point) {
+          set(k, gather_lanes(surface, entries.differences() + point * lanes));
+        },
+        [&](int k, int point) { set(k, read_lanes(interior + point * lanes)); });
   }
 
   /// The entries of assembled vectors at the n = Nq nodes of a column, where there is one lane. For
@@ -57,24 +51,38 @@ struct AxhelmElements {
                                          const Get& get) const {
     double* const surface =
         args.au_surface.data() + ElementLayout::offset(block, 0, ElementLayout::n_surface(nq));
-    double* const first = surface + column.first * lanes;
-    write_lanes(first, get(0));
-    write_lanes(first + ElementLayout::last_layer(nq) * lanes, get(nq - 1));
-    if (column.on_rim) {
-      double* const inner = surface + column.inner * lanes;
-      for (int k = 1; k < nq - 1; ++k)
-        write_lanes(inner + (k - 1) * ElementLayout::surface_stride(nq) * lanes, get(k));
-    } else {
-      double* const inner = args.au.data() + interior_begin(block) + column.inner * lanes;
-      for (int k = 1; k < nq - 1; ++k)
-        write_lanes(inner + (k - 1) * ElementLayout::interior_stride(nq) * lanes, get(k));
-    }
+    double* const interior = args.au.data() + interior_begin(block);
+    for_each_node(
+        column, [&](int k, int point) { write_lanes(surface + point * lanes, get(k)); },
+        [&](int k, int point) { write_lanes(interior + point * lanes, get(k)); });
   }
 
-  /// The same with results on the surface added to Au. `entry` is of entries().
+  /// The same with results on the surface added to Au, whose rows were cleared, by the only thread
+  /// that does. What is no row is left out: Dirichlet points and empty lanes.
+  template <class Get>
+  KOKKOS_FORCEINLINE_FUNCTION void add_alone(LocalIndex block, const ElementLayout::Column& column,
+                                             const Get& get) const {
+    const IndexList entries = args.surface_entries(block);
+    double* const au = args.au.data();
+    double* const interior = au + interior_begin(block);
+    for_each_node(
+        column,
+        [&](int k, int point) {
+          alignas(Lanes) double of_lane[lanes];
+          write_lanes(of_lane, get(k));
+          for (int lane = 0; lane < lanes; ++lane) {
+            const LocalIndex entry = entries[point * lanes + lane];
+            if (entry < args.n_rows) au[entry] += of_lane[lane];
+          }
+        },
+        [&](int k, int point) { write_lanes(interior + point * lanes, get(k)); });
+  }
+
+  /// The same by one of many threads, atomically. `entry` is of entries().
   template <int n, class Get>
-  KOKKOS_FORCEINLINE_FUNCTION void add(const LocalIndex* entry, const ElementLayout::Column& column,
-                                       const Get& get) const {
+  KOKKOS_FORCEINLINE_FUNCTION void add_atomically(const LocalIndex* entry,
+                                                  const ElementLayout::Column& column,
+                                                  const Get& get) const {
     double* const au = args.au.data();
     NEKBONE_K_UNROLL
     for (int k = 0; k < n; ++k) {
@@ -101,19 +109,28 @@ struct AxhelmElements {
   KOKKOS_FORCEINLINE_FUNCTION const double* geometry(LocalIndex block, int item, int items) const {
     return args.factors.data() + ElementLayout::geometry_offset(nq, block * lanes, item, items);
   }
-  /// Has a CPU fetch what read_factor(from, points) will read into its second cache: the first is
-  /// needed for what is computed meanwhile.
-  KOKKOS_FORCEINLINE_FUNCTION void prefetch_factor(const double* from, int points) const {
-    KOKKOS_IF_ON_HOST(
-        (for (int c = 0; c < ElementLayout::n_factors; ++c) __builtin_prefetch(
-             from + (c * nq * nq * nq + points) * ElementLayout::group_size(nq), 0, 2);))
+  /// Where interior values of a block begin in assembled vectors.
+  KOKKOS_FORCEINLINE_FUNCTION std::size_t interior_begin(LocalIndex block) const {
+    return args.interior_begin + ElementLayout::offset(block, 0, ElementLayout::n_interior(nq));
   }
 
  private:
   static constexpr int lanes = ElementLayout::lanes;
 
-  KOKKOS_FORCEINLINE_FUNCTION std::size_t interior_begin(LocalIndex block) const {
-    return args.interior_begin + ElementLayout::offset(block, 0, ElementLayout::n_interior(nq));
+  /// on_surface(k, surface point) or inside(k, interior point) for every node of a column.
+  template <class OnSurface, class Inside>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_node(const ElementLayout::Column& column,
+                                                 const OnSurface& on_surface,
+                                                 const Inside& inside) const {
+    on_surface(0, column.first);
+    on_surface(nq - 1, column.first + ElementLayout::last_layer(nq));
+    if (column.on_rim) {
+      for (int k = 1; k < nq - 1; ++k)
+        on_surface(k, column.inner + (k - 1) * ElementLayout::surface_stride(nq));
+    } else {
+      for (int k = 1; k < nq - 1; ++k)
+        inside(k, column.inner + (k - 1) * ElementLayout::interior_stride(nq));
+    }
   }
 };
 

@@ -6,6 +6,7 @@
 
 #include "core/team_sum.hpp"
 #include "operators/axhelm_elements.hpp"
+#include "operators/axhelm_prefetch.hpp"
 #include "operators/axhelm_shape.hpp"
 #include "operators/line_derivative.hpp"
 
@@ -35,7 +36,9 @@ class AxhelmKernel {
   static constexpr int columns = nq * nq / threads;  // of a thread
   static_assert(threads == 1 || columns == 1);       // its c-th is column thread + c
   static_assert(!Shape::tiles_in_registers || threads == 1);
-  static_assert(surface_results == SurfaceResults::stored || Shape::keeps_entries);
+  static_assert(surface_results == SurfaceResults::stored || is_host_device ||
+                Shape::keeps_entries);
+  static_assert(!Shape::prefetches || (threads == 1 && Shape::layers == 1));
   static constexpr int tile_layer = nq * Shape::pitch;
   static constexpr int tile_size = Shape::layers * tile_layer;
   // Lanes from one layer of a thread's columns to the next. On a CPU one more than there are
@@ -136,6 +139,7 @@ class AxhelmKernel {
 
     Lanes dot(0.0);  // u·Au of the thread's columns
     for_each_step([&](auto first_layer, auto n_layers) {
+      const Prefetch prefetch(m_elements, block, first_layer);
       for_each_point(first_layer, n_layers, thread, [&](int k, int c, int at, int, int) {
         tile_r[at] = tile_s[at] = u[k * stride + c];
       });
@@ -146,7 +150,7 @@ class AxhelmKernel {
         }
       }
       team.team_barrier();
-      differentiate_tiles(tile_r, tile_s, n_layers, thread);
+      differentiate_tiles(tile_r, tile_s, n_layers, thread, prefetch, Prefetch::of_u);
       team.team_barrier();
       for_each_point(first_layer, n_layers, thread, [&](int k, int c, int at, int i, int j) {
         Factor now;
@@ -159,14 +163,8 @@ class AxhelmKernel {
             next = m_elements.read_factor(stored, (k + Shape::factors_ahead) * nq * nq);
         } else {
           now = m_elements.read_factor(stored, k * nq * nq + c);
-          // What the next layer needs comes from memory while this one is computed. The block after
-          // this one lies behind it.
-          const bool here = k + Shape::layers < nq;
-          m_elements.prefetch_factor(
-              here ? stored
-                   : stored + ElementLayout::n_factors * nq * nq * nq * ElementLayout::lanes,
-              (here ? k + Shape::layers : 0) * nq * nq + c);
         }
+        prefetch.at_point(c);
         const auto& [rr, rs, rt, ss, st, tt] = now;
         Lanes& value = u[k * stride + c];
         Lanes& along_t = u_t[k * u_t_stride + c];  // becomes the flux
@@ -186,7 +184,7 @@ class AxhelmKernel {
       // Of every step, as that has the barriers: the last one's sum is of the whole columns.
       sum.put(team.team_rank(), works ? dot : Lanes(0.0));
       team.team_barrier();
-      differentiate_tiles(tile_r, tile_s, n_layers, thread);
+      differentiate_tiles(tile_r, tile_s, n_layers, thread, prefetch, Prefetch::of_fluxes);
       sum.fold(team.team_rank());
       team.team_barrier();
       for_each_point(first_layer, n_layers, thread, [&](int k, int c, int at, int, int) {
@@ -202,10 +200,12 @@ class AxhelmKernel {
         return column.root_weight * (m_root_weight[k] * u[k * stride + c]);
       };
       if (works) {
-        if constexpr (surface_results == SurfaceResults::added)
-          m_elements.template add<nq>(entries + c * nq, column.nodes, result);
-        else
+        if constexpr (surface_results == SurfaceResults::stored)
           m_elements.store(block, column.nodes, result);
+        else if constexpr (is_host_device)
+          m_elements.add_alone(block, column.nodes, result);
+        else
+          m_elements.template add_atomically<nq>(entries + c * nq, column.nodes, result);
       }
     }
     // Kokkos::single() would come with a barrier and divisions of its own.
@@ -214,6 +214,7 @@ class AxhelmKernel {
 
  private:
   using Factor = SymmetricFactor<Lanes>;
+  using Prefetch = AxhelmPrefetch<Shape, nq, geometry>;
   /// A column of an element.
   struct Column {
     ElementLayout::Column nodes;
@@ -275,8 +276,10 @@ class AxhelmKernel {
   template <int n_layers>
   KOKKOS_FORCEINLINE_FUNCTION void differentiate_tiles(Lanes* tile_r, Lanes* tile_s,
                                                        std::integral_constant<int, n_layers>,
-                                                       int thread) const {
+                                                       int thread, const Prefetch& prefetch,
+                                                       typename Prefetch::Pass pass) const {
     for_each_line<n_layers * nq>(thread, [&](int line) {
+      prefetch.at_line(pass, line);
       Lanes* const row = tile_r + line * Shape::pitch;
       differentiate(row, 1, [&](int m, const Lanes& value) { row[m] = value; });
     });
@@ -284,6 +287,7 @@ class AxhelmKernel {
     constexpr int with_row = n_layers * nq % threads;
     const int turned = with_row == 0 ? thread : (thread + threads - with_row) % threads;
     for_each_line<n_layers * nq>(turned, [&](int line) {
+      prefetch.at_line(pass, nq + line);
       Lanes* const along_s = tile_s + line / nq * tile_layer + line % nq;
       differentiate(along_s, Shape::pitch,
                     [&](int m, const Lanes& value) { along_s[m * Shape::pitch] = value; });

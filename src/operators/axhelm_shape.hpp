@@ -26,13 +26,15 @@ struct AxhelmShape {
   static constexpr bool tiles_in_registers = false;
   /// Layers of factors that are read before they are needed.
   static constexpr int factors_ahead = 0;
+  /// Whether what is needed next is fetched into a cache meanwhile (AxhelmPrefetch).
+  static constexpr bool prefetches = true;
   /// Whether the indices of a thread's columns are read before any value, and kept.
   static constexpr bool keeps_entries = false;
   /// Whether the loop over the element's layers is unrolled.
   static constexpr bool unrolls_steps = false;
-  /// Whether adding results on surfaces by atomic operations is faster than storing them and
-  /// summing rows by another kernel.
-  static constexpr bool adds_surface_results = false;
+  /// Whether adding results on surfaces is faster than storing them and summing rows by another
+  /// kernel: on a CPU by a thread that is alone, on a GPU by atomic operations.
+  static constexpr bool adds_surface_results = true;
 };
 
 /// What of some shapes was fastest on an H200 (docs/performance.md), by order. A thread has one
@@ -70,6 +72,7 @@ struct GpuAxhelmShape {
   static constexpr bool u_t_in_scratch = tuning.u_t_in_scratch;
   static constexpr bool tiles_in_registers = false;
   static constexpr int factors_ahead = tuning.factors_ahead;
+  static constexpr bool prefetches = false;
   static constexpr bool keeps_entries = true;
   static constexpr bool unrolls_steps = true;
   static constexpr bool adds_surface_results = tuning.adds_surface_results;
@@ -85,6 +88,7 @@ struct GpuAxhelmShape<2> {
   static constexpr int layers = 2, pitch = 2;
   static constexpr bool u_t_in_scratch = false, tiles_in_registers = true;
   static constexpr int factors_ahead = 0;
+  static constexpr bool prefetches = false;
   static constexpr bool keeps_entries = true, unrolls_steps = true, adds_surface_results = true;
 };
 

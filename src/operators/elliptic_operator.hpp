@@ -17,7 +17,8 @@ namespace nekbone_k {
 /// A = Qᵀ (stiffness + λ mass) Q, with homogeneous Dirichlet points left out. Symmetric; positive
 /// definite unless λ = 0 on a fully periodic box, where constants are its null space. On a
 /// deterministic space neither Au nor uᵀ A u depends on the division of the elements among ranks;
-/// on others Au may differ in its last bits from one time to the next (SurfaceResults::added).
+/// on others it does, and on a GPU that adds surface results (SurfaceResults::added) Au may differ
+/// in its last bits from one time to the next.
 class EllipticOperator {
  public:
   /// Keeps references to both, which outlive it. Products are summed over the ranks by

@@ -9,8 +9,14 @@
 #include "core/communicator.hpp"
 #include "mesh/box_mesh.hpp"
 #include "operators/assembled_space.hpp"
+#include "operators/axhelm.hpp"
 
 namespace nekbone_k {
+
+// Whether a GPU's threads add to Au as they come: then its last bits may differ from call to call.
+inline bool adds_in_any_order(int order) {
+  return !is_host_device && can_add_surface_results(order);
+}
 
 // A value for every point of the whole mesh's lattice, by global id.
 using ById = std::vector<double>;

@@ -1,0 +1,93 @@
+/// @file
+/// What a CPU fetches from memory while the element kernel computes.
+#pragma once
+
+#include "operators/axhelm_elements.hpp"
+
+namespace nekbone_k {
+
+/// While a thread works on a layer of a block, has its core fetch into the second cache what it
+/// reads next: the factors of the layer after and, bit by bit, u in the next block.
+///
+/// A core waits for only so many lines of memory at once, and where a value is missing it looks no
+/// further than some hundred instructions ahead. Requests are therefore spread over all that is
+/// computed in a layer: each point and each line of nodes that is differentiated makes a few.
+/// Addresses ascend, as the core's own prefetchers expect. A small element has so little to compute
+/// at a point that more than its factors, requested point by point, costs more than it saves.
+///
+/// All inlined by force: GCC takes a function that only prefetches to do nothing, and drops calls.
+template <class Shape, int nq, Geometry geometry>
+class AxhelmPrefetch {
+ public:
+  /// A layer is differentiated twice, and its factors are read between.
+  enum Pass { of_u, of_fluxes };
+
+  template <class Elements>
+  KOKKOS_FORCEINLINE_FUNCTION AxhelmPrefetch(const Elements& elements, LocalIndex block,
+                                             int layer) {
+    if constexpr (Shape::prefetches) {
+      const LocalIndex next = block + 1 < elements.args.last_block ? block + 1 : block;
+      if constexpr (geometry == Geometry::stored)
+        m_factors = layer + 1 < nq ? elements.factors(block, (layer + 1) * nq * nq)
+                                   : elements.factors(next, 0);
+      m_first_point = layer * nq * nq;
+      m_u = elements.args.u.data();
+      m_surface = elements.args.surface_entries(next);
+      m_interior = m_u + elements.interior_begin(next);
+    }
+  }
+
+  /// At line `line` of the 2 Nq of a pass: Nq along r, Nq along s.
+  KOKKOS_FORCEINLINE_FUNCTION void at_line(Pass pass, int line) const {
+    if constexpr (Shape::prefetches) {
+      const int first = (pass == of_u ? 0 : nq * nq - of_a_pass) + line * of_a_line;
+      NEKBONE_K_UNROLL
+      for (int q = 0; q < of_a_line; ++q) fetch_factor(first + q);
+    }
+  }
+
+  /// At point `c` of the Nq^2 of the layer.
+  KOKKOS_FORCEINLINE_FUNCTION void at_point(int c) const {
+    if constexpr (Shape::prefetches) {
+      constexpr int left = nq * nq - 2 * of_a_pass;
+      const int q = c * left / (nq * nq), next_q = (c + 1) * left / (nq * nq);
+      if (q < next_q) fetch_factor(of_a_pass + q);
+      if constexpr (!is_small) fetch_u(m_first_point + c);  // all, once all layers are done
+    }
+  }
+
+ private:
+  static constexpr int lanes = ElementLayout::lanes;
+  static constexpr bool is_small = nq <= 4;
+  /// Points whose factors are fetched at a line, and at all lines of a pass. Of a layer's points
+  /// both passes take at least half; the others follow where the layer's own factors are read.
+  static constexpr int of_a_line = is_small ? 0 : (nq + 4) / 8;
+  static constexpr int of_a_pass = 2 * nq * of_a_line;
+
+  KOKKOS_FORCEINLINE_FUNCTION static void fetch(const double* from) {
+    __builtin_prefetch(from, 0, 2);  // to read it, in the second cache: the first is needed now
+  }
+  /// Of point q of the next layer.
+  KOKKOS_FORCEINLINE_FUNCTION void fetch_factor(int q) const {
+    if constexpr (geometry == Geometry::stored)
+      for (int c = 0; c < ElementLayout::n_factors; ++c)
+        fetch(m_factors + (c * nq * nq * nq + q) * ElementLayout::group_size(nq));
+  }
+  /// Of point `point` of the next block, those on the surface first, as ElementLayout numbers them.
+  KOKKOS_FORCEINLINE_FUNCTION void fetch_u(int point) const {
+    constexpr int n_surface = ElementLayout::n_surface(nq);
+    if (point >= n_surface) {
+      fetch(m_interior + (point - n_surface) * lanes);
+    } else if (point % 2 == 0) {  // the next point's values mostly lie beside these
+      for (int lane = 0; lane < lanes; ++lane) fetch(m_u + m_surface[point * lanes + lane]);
+    }
+  }
+
+  const double* m_factors = nullptr;  // of the next layer, if they are stored
+  int m_first_point = 0;              // of this layer
+  // Of the next block.
+  const double *m_u = nullptr, *m_interior = nullptr;
+  IndexList m_surface{};
+};
+
+}  // namespace nekbone_k
