@@ -167,10 +167,9 @@ std::string would_tune_text(const Communicator& comm, const Case& input, int ord
 
   std::string text = fmt::format("\nWould tune order {}: {} DOFs, ", order, mesh.total_dofs());
   if (elements.min < elements.max) text += fmt::format("{:.0f} to ", elements.min);
-  text +=
-      fmt::format("{:.0f} element{} a rank\n  {} strateg{}", elements.max,
-                  elements.max == 1 ? "" : "s", input.strategies.size(),
-                  input.strategies.size() == 1 ? "y" : "ies, as far as they are to be had here");
+  text += fmt::format("{:.0f} element{} a rank\n  {} strateg{}", elements.max,
+                      elements.max == 1 ? "" : "s", input.strategies.size(),
+                      input.strategies.size() == 1 ? "y" : "ies at most");
   if (overlapped > 0)
     text += fmt::format("; {} of them overlapped with {}", overlapped,
                         fits ? "Ax" : "the on-rank gather-scatter");

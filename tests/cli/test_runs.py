@@ -572,7 +572,7 @@ class CommandLine(RunTest):
 
         run = self.run_program(2, "smoke.yaml", "--dry-run", *small())
         self.assertRegex(run.out, r"DOFs, 9 to 18 elements a rank\n"
-                         f"  {len(STRATEGIES)} strategies, as far as they are to be had here; "
+                         f"  {len(STRATEGIES)} strategies at most; "
                          f"{len(STRATEGIES) - len(EXCHANGES)} of them "
                          r"overlapped with Ax; [0-9.]+ MiB a node\n",
                          str(run))
