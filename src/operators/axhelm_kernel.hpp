@@ -2,6 +2,7 @@
 /// The body of the element operator at a compiled order, for every backend.
 #pragma once
 
+#include <type_traits>
 #include <utility>
 
 #include "core/team_sum.hpp"
@@ -25,7 +26,8 @@ struct StaticNq {
 /// (AxhelmShape): both get u, in one all rows are differentiated in place, in the other all lines
 /// along s; the threads of the columns turn these derivatives into fluxes; and the tiles are
 /// differentiated again. As D̂ᵀ = -D̂ but for the ends of the diagonal, that is Dᵀ but for its sign
-/// and a term at the faces.
+/// and a term at the faces. A CPU thread, which has all columns, finds the lines of u among them,
+/// and subtracts the second derivatives from these at once.
 template <int order, Geometry geometry = Geometry::stored,
           SurfaceResults surface_results = SurfaceResults::stored,
           class Shape = AxhelmShape<ExecutionSpace, order + 1>>
@@ -46,6 +48,9 @@ class AxhelmKernel {
   static constexpr int stride = columns == 1 ? 1 : columns + 1;
   static constexpr int u_t_stride = Shape::u_t_in_scratch && threads > 1 ? threads : stride;
   static constexpr int u_t_size = Shape::u_t_in_scratch ? nq * u_t_stride : 0;
+  // Whether a layer of a thread's columns lies as one of a tile does.
+  static constexpr bool columns_are_tiles = threads == 1 && Shape::layers == 1;
+  static_assert(!columns_are_tiles || Shape::pitch == nq);
   static constexpr int scratch_of_block = Shape::tiles_in_registers ? 0 : 2 * tile_size + u_t_size;
   KOKKOS_FUNCTION static constexpr std::size_t scratch_bytes() {
     return sizeof(Lanes) * (scratch_of_block * Shape::blocks_per_team + team_size);
@@ -140,9 +145,11 @@ class AxhelmKernel {
     Lanes dot(0.0);  // u·Au of the thread's columns
     for_each_step([&](auto first_layer, auto n_layers) {
       const Prefetch prefetch(m_elements, block, first_layer);
-      for_each_point(first_layer, n_layers, thread, [&](int k, int c, int at, int, int) {
-        tile_r[at] = tile_s[at] = u[k * stride + c];
-      });
+      Lanes* const layer = u + first_layer * stride;
+      if constexpr (!columns_are_tiles)
+        for_each_point(first_layer, n_layers, thread, [&](int k, int c, int at, int, int) {
+          tile_r[at] = tile_s[at] = u[k * stride + c];
+        });
       if (first_layer == 0) {
         for (int c = 0; c < columns; ++c) {
           differentiate(u + c, stride,
@@ -150,7 +157,8 @@ class AxhelmKernel {
         }
       }
       team.team_barrier();
-      differentiate_tiles(tile_r, tile_s, n_layers, thread, prefetch, Prefetch::of_u);
+      differentiate_lines(columns_are_tiles ? layer : tile_r, columns_are_tiles ? layer : tile_s,
+                          Put{tile_r}, Put{tile_s}, n_layers, thread, prefetch, Prefetch::of_u);
       team.team_barrier();
       for_each_point(first_layer, n_layers, thread, [&](int k, int c, int at, int i, int j) {
         Factor now;
@@ -184,12 +192,16 @@ class AxhelmKernel {
       // Of every step, as that has the barriers: the last one's sum is of the whole columns.
       sum.put(team.team_rank(), works ? dot : Lanes(0.0));
       team.team_barrier();
-      differentiate_tiles(tile_r, tile_s, n_layers, thread, prefetch, Prefetch::of_fluxes);
+      using Result = std::conditional_t<columns_are_tiles, Subtract, Put>;
+      differentiate_lines(tile_r, tile_s, Result{columns_are_tiles ? layer : tile_r},
+                          Result{columns_are_tiles ? layer : tile_s}, n_layers, thread, prefetch,
+                          Prefetch::of_fluxes);
       sum.fold(team.team_rank());
       team.team_barrier();
-      for_each_point(first_layer, n_layers, thread, [&](int k, int c, int at, int, int) {
-        u[k * stride + c] -= tile_r[at] + tile_s[at];
-      });
+      if constexpr (!columns_are_tiles)
+        for_each_point(first_layer, n_layers, thread, [&](int k, int c, int at, int, int) {
+          u[k * stride + c] -= tile_r[at] + tile_s[at];
+        });
     });
 
     for (int c = 0; c < columns; ++c) {
@@ -214,7 +226,7 @@ class AxhelmKernel {
 
  private:
   using Factor = SymmetricFactor<Lanes>;
-  using Prefetch = AxhelmPrefetch<Shape, nq, geometry>;
+  using Prefetch = AxhelmPrefetch<Shape, nq, geometry, surface_results>;
   /// A column of an element.
   struct Column {
     ElementLayout::Column nodes;
@@ -272,25 +284,41 @@ class AxhelmKernel {
     m_derivative(x, set);
   }
 
-  /// In place: the thread's share of the lines along r of one tile, along s of the other.
-  template <int n_layers>
-  KOKKOS_FORCEINLINE_FUNCTION void differentiate_tiles(Lanes* tile_r, Lanes* tile_s,
+  /// What becomes of the derivatives at the entries of a tile.
+  struct Put {
+    Lanes* tile;
+    KOKKOS_FORCEINLINE_FUNCTION void operator()(int at, const Lanes& value) const {
+      tile[at] = value;
+    }
+  };
+  struct Subtract {
+    Lanes* tile;
+    KOKKOS_FORCEINLINE_FUNCTION void operator()(int at, const Lanes& value) const {
+      tile[at] -= value;
+    }
+  };
+
+  /// The thread's share of the lines along r of one tile, along s of another. Results may take the
+  /// place of the tile's values.
+  template <int n_layers, class Result>
+  KOKKOS_FORCEINLINE_FUNCTION void differentiate_lines(const Lanes* from_r, const Lanes* from_s,
+                                                       const Result& to_r, const Result& to_s,
                                                        std::integral_constant<int, n_layers>,
                                                        int thread, const Prefetch& prefetch,
                                                        typename Prefetch::Pass pass) const {
     for_each_line<n_layers * nq>(thread, [&](int line) {
       prefetch.at_line(pass, line);
-      Lanes* const row = tile_r + line * Shape::pitch;
-      differentiate(row, 1, [&](int m, const Lanes& value) { row[m] = value; });
+      const int row = line * Shape::pitch;
+      differentiate(from_r + row, 1, [&](int m, const Lanes& value) { to_r(row + m, value); });
     });
     // Threads that had no row in the last round begin.
     constexpr int with_row = n_layers * nq % threads;
     const int turned = with_row == 0 ? thread : (thread + threads - with_row) % threads;
     for_each_line<n_layers * nq>(turned, [&](int line) {
       prefetch.at_line(pass, nq + line);
-      Lanes* const along_s = tile_s + line / nq * tile_layer + line % nq;
-      differentiate(along_s, Shape::pitch,
-                    [&](int m, const Lanes& value) { along_s[m * Shape::pitch] = value; });
+      const int along_s = line / nq * tile_layer + line % nq;
+      differentiate(from_s + along_s, Shape::pitch,
+                    [&](int m, const Lanes& value) { to_s(along_s + m * Shape::pitch, value); });
     });
   }
 

@@ -7,7 +7,8 @@
 namespace nekbone_k {
 
 /// While a thread works on a layer of a block, has its core fetch into the second cache what it
-/// reads next: the factors of the layer after and, bit by bit, u in the next block.
+/// needs next: the factors of the layer after and, bit by bit, u in the next block and, where
+/// results on the surface are added to Au, the rows of this block.
 ///
 /// A core waits for only so many lines of memory at once, and where a value is missing it looks no
 /// further than some hundred instructions ahead. Requests are therefore spread over all that is
@@ -16,7 +17,7 @@ namespace nekbone_k {
 /// at a point that more than its factors, requested point by point, costs more than it saves.
 ///
 /// All inlined by force: GCC takes a function that only prefetches to do nothing, and drops calls.
-template <class Shape, int nq, Geometry geometry>
+template <class Shape, int nq, Geometry geometry, SurfaceResults surface_results>
 class AxhelmPrefetch {
  public:
   /// A layer is differentiated twice, and its factors are read between.
@@ -34,6 +35,8 @@ class AxhelmPrefetch {
       m_u = elements.args.u.data();
       m_surface = elements.args.surface_entries(next);
       m_interior = m_u + elements.interior_begin(next);
+      m_au = elements.args.au.data();
+      m_rows = elements.args.surface_entries(block);
     }
   }
 
@@ -52,7 +55,10 @@ class AxhelmPrefetch {
       constexpr int left = nq * nq - 2 * of_a_pass;
       const int q = c * left / (nq * nq), next_q = (c + 1) * left / (nq * nq);
       if (q < next_q) fetch_factor(of_a_pass + q);
-      if constexpr (!is_small) fetch_u(m_first_point + c);  // all, once all layers are done
+      if constexpr (!is_small) {  // all points, once all layers are done
+        fetch_u(m_first_point + c);
+        if constexpr (surface_results == SurfaceResults::added) fetch_rows(m_first_point + c);
+      }
     }
   }
 
@@ -76,18 +82,29 @@ class AxhelmPrefetch {
   /// Of point `point` of the next block, those on the surface first, as ElementLayout numbers them.
   KOKKOS_FORCEINLINE_FUNCTION void fetch_u(int point) const {
     constexpr int n_surface = ElementLayout::n_surface(nq);
-    if (point >= n_surface) {
+    if (point >= n_surface)
       fetch(m_interior + (point - n_surface) * lanes);
-    } else if (point % 2 == 0) {  // the next point's values mostly lie beside these
+    else if (has_line(point))
       for (int lane = 0; lane < lanes; ++lane) fetch(m_u + m_surface[point * lanes + lane]);
-    }
   }
+  /// To be added to, of this block. Where there is no row the address may be of no memory at all:
+  /// requests of such are ignored.
+  KOKKOS_FORCEINLINE_FUNCTION void fetch_rows(int point) const {
+    if (point < ElementLayout::n_surface(nq) && has_line(point))
+      for (int lane = 0; lane < lanes; ++lane)
+        __builtin_prefetch(m_au + m_rows[point * lanes + lane], 1, 2);
+  }
+  /// Whether to fetch at a surface point: the next one's values mostly lie beside its own.
+  KOKKOS_FORCEINLINE_FUNCTION static bool has_line(int point) { return point % 2 == 0; }
 
   const double* m_factors = nullptr;  // of the next layer, if they are stored
   int m_first_point = 0;              // of this layer
   // Of the next block.
   const double *m_u = nullptr, *m_interior = nullptr;
   IndexList m_surface{};
+  // Of this block.
+  const double* m_au = nullptr;
+  IndexList m_rows{};
 };
 
 }  // namespace nekbone_k
