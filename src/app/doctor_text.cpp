@@ -136,8 +136,8 @@ std::string ProbeRows::end_path() {
   if (small.ok() && large.ok() && large.seconds > 0)
     text +=
         wrap("    ",
-             fmt::format("latency {} ({}); each rank sends {} and receives as much ({})",
-                         seconds_text(small.seconds), bytes_text(static_cast<double>(small.bytes)),
+             fmt::format("{} in {}, cold; each rank sends {} and receives as much ({})",
+                         bytes_text(static_cast<double>(small.bytes)), seconds_text(small.seconds),
                          giga_text(2.0 * static_cast<double>(large.bytes) / large.seconds, "B/s"),
                          bytes_text(static_cast<double>(large.bytes))));
   m_path.clear();

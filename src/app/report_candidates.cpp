@@ -34,7 +34,7 @@ std::string ratio_text(double ratio) {
 std::vector<Table::Column> candidate_columns(const std::string& what, bool has_predictions) {
   std::vector<Table::Column> columns{{what, false}, {"memory", false, 12}, {"verified", false},
                                      {"median"},    {"95 % interval"},     {"model"},
-                                     {"vs best"},   {"tie", false},        {"selected", false}};
+                                     {"ratio"},     {"note", false},       {"selected", false}};
   if (!has_predictions) columns.erase(columns.begin() + model_column);
   return columns;
 }

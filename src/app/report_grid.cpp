@@ -63,7 +63,7 @@ std::string grid_table(const GridRecord& grid, const std::string& title) {
                {"sent"},
                {"median"},
                {"95 % interval"},
-               {"tie", false},
+               {"note", false},
                {"selected", false}});
   table.add_text("  ", timed ? fmt::format("[{}] {}", duration.unit(), title) : title);
   std::size_t unmeasured = 0;

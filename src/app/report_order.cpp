@@ -69,6 +69,20 @@ bool has_predictions(const TuningResult& tuning) {
   });
 }
 
+/// All there is to say of candidates of which none was timed and none is wrong.
+std::string untimed_text(const TuningResult& tuning) {
+  const auto right = std::count_if(tuning.candidates.begin(), tuning.candidates.end(),
+                                   [](const auto& c) { return c.verified; });
+  const auto missing = static_cast<std::ptrdiff_t>(tuning.candidates.size()) - right;
+  return wrap("  ", fmt::format("{} strateg{} verified, {} not here: see the JSON report", right,
+                                right == 1 ? "y" : "ies", missing));
+}
+
+bool any_wrong(const TuningResult& tuning) {
+  return std::any_of(tuning.candidates.begin(), tuning.candidates.end(),
+                     [](const auto& c) { return c.available && !c.verified; });
+}
+
 std::string strategy_table(const TuningResult& tuning) {
   CandidateTable table("strategy", has_predictions(tuning));
   table.add_section(rows_of(tuning, false), alone_title(tuning));
@@ -126,12 +140,14 @@ std::string order_text(const OrderRecord& order) {
                  "This order was not compiled: the slower kernel with a run-time order ran "
                  "(CMake: NEKBONE_K_ORDERS).");
   text += mesh_table(order);
-  if (order.shared_dofs.max == 0)
-    text += wrap(
-        "  ", "no shared DOFs: nothing to exchange or to time, so the simplest strategy is taken");
-  else
-    text += wrap("  ", layouts_text(order.layouts));
-  if (!order.tuning.candidates.empty()) text += "\n" + strategy_table(order.tuning);
+  const bool shares = order.shared_dofs.max > 0;
+  text += wrap("  ", shares ? layouts_text(order.layouts)
+                            : "no shared DOFs: nothing to exchange or to time, so the simplest "
+                              "strategy is taken");
+  if (!shares && !any_wrong(order.tuning))
+    text += untimed_text(order.tuning);
+  else if (!order.tuning.candidates.empty())
+    text += "\n" + strategy_table(order.tuning);
   text += off_model_text(order.tuning);
   text += winner_text(order.tuning);
   if (!order.cache_note.empty()) text += wrap("    cache: ", order.cache_note);

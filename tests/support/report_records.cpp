@@ -193,6 +193,11 @@ RunRecord one_rank_run() {
   OrderRecord& o = r.orders[0];
   o.boundary_elements = o.shared_dofs = o.neighbours = o.message_bytes = o.sent_bytes = {};
   o.layouts = {};
+  for (CandidateResult& c : o.tuning.candidates) {
+    c.alone.reset();
+    c.with_work.reset();
+  }
+  o.tuning.candidates.back().available = o.tuning.candidates.back().verified = false;
   return r;
 }
 

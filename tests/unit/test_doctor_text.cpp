@@ -110,7 +110,7 @@ TEST(DoctorTextProbe, GivesLatencyAndBandwidthOfEachPath) {
   const std::string text = rows_text(probe);
   // Two messages of 1 MiB in 1 ms.
   const std::string line =
-      "    latency 2.000 µs (8 B); each rank sends 2.097 GB/s and receives as much (1.000 MiB)\n";
+      "    8 B in 2.000 µs, cold; each rank sends 2.097 GB/s and receives as much (1.000 MiB)\n";
   EXPECT_TRUE(contains(text, line)) << text;
   EXPECT_TRUE(text.ends_with(line)) << text;
   EXPECT_NE(text.find(line), text.rfind(line));

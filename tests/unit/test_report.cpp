@@ -208,6 +208,13 @@ TEST(ReportOrder, SaysWhenThereIsNothingToExchange) {
   EXPECT_TRUE(contains(text, "no shared DOFs: nothing to exchange"));
   EXPECT_FALSE(contains(text, "neighbours"));
   EXPECT_FALSE(contains(text, "contiguous"));
+  EXPECT_TRUE(contains(text, "  3 strategies verified, 1 not here: see the JSON report\n"));
+  EXPECT_FALSE(contains(text, "95 % interval"));
+
+  // A wrong one is named all the same.
+  OrderRecord wrong = one_rank_run().orders[0];
+  wrong.tuning.candidates.back().available = true;
+  EXPECT_TRUE(contains(line_with(order_text(wrong), "host-alltoall+overlap"), "WRONG"));
 }
 
 TEST(ReportOrder, SaysWhenTheSlowerKernelRan) {
