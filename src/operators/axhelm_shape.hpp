@@ -44,20 +44,20 @@ struct GpuAxhelmTuning {
   bool u_t_in_scratch, adds_surface_results;
 };
 inline constexpr GpuAxhelmTuning gpu_axhelm_tuning[] = {
-    {7, 3, 2, 12, false, false},  // Nq = 3
-    {4, 4, 2, 10, false, true},   // 4
-    {5, 5, 2, 5, false, false},   // 5
-    {3, 6, 3, 4, false, false},   // 6
-    {2, 7, 2, 5, true, false},    // 7
-    {1, 8, 3, 8, false, false},   // 8
-    {1, 9, 4, 5, false, false},   // 9
-    {1, 10, 4, 4, true, false},   // 10
-    {1, 11, 3, 4, true, false},   // 11
-    {1, 12, 3, 3, true, false},   // 12
-    {1, 13, 3, 2, false, false},  // 13
-    {1, 7, 2, 2, true, false},    // 14
-    {1, 5, 3, 2, true, false},    // 15
-    {1, 8, 1, 2, false, false},   // 16
+    {7, 3, 3, 10, false, true},  // Nq = 3
+    {4, 4, 2, 10, false, true},  // 4
+    {5, 5, 2, 5, false, true},   // 5
+    {3, 6, 3, 5, true, true},    // 6
+    {3, 7, 3, 4, true, true},    // 7
+    {1, 8, 4, 7, true, true},    // 8
+    {1, 9, 3, 5, true, false},   // 9
+    {1, 10, 4, 4, true, false},  // 10
+    {1, 11, 4, 4, true, true},   // 11
+    {1, 12, 3, 3, true, false},  // 12
+    {1, 7, 5, 2, true, false},   // 13
+    {1, 7, 3, 2, true, false},   // 14
+    {1, 5, 2, 2, true, false},   // 15
+    {1, 8, 1, 2, false, false},  // 16
 };
 template <int nq>
 struct GpuAxhelmShape {
