@@ -1,5 +1,6 @@
 // The operator at every compiled order and one that is not: the element kernel alone, by each
-// geometry, and the whole of it with the gather-scatter.
+// geometry, with results on surfaces stored and, where it can, added; and the whole of it with the
+// gather-scatter.
 #include <fmt/format.h>
 
 #include "app/case.hpp"
@@ -25,7 +26,7 @@ void count(benchmark::State& state, const OperatorCase& c, double seconds) {
 }
 
 AxhelmArguments all_elements(const OperatorCase& c, const DeviceVector<double>& au,
-                             const DeviceVector<double>& dots) {
+                             const DeviceVector<double>& dots, SurfaceResults surface_results) {
   return {.layout = c.space.layout(),
           .first_block = 0,
           .last_block = c.space.layout().n_blocks(),
@@ -40,8 +41,7 @@ AxhelmArguments all_elements(const OperatorCase& c, const DeviceVector<double>& 
           .nodes = c.geometry.nodes,
           .u = c.b,
           .au = au,
-          .surface_results = can_add_surface_results(c.mesh.order()) ? SurfaceResults::added
-                                                                     : SurfaceResults::stored,
+          .surface_results = surface_results,
           .n_rows = c.space.n_rows(),
           .au_surface = c.space.surface_values(),
           .partial_dots = dots};
@@ -60,15 +60,19 @@ void add_order(const Bench& bench, const std::shared_ptr<OperatorCases>& cases, 
     return cases->get(name + suffix,
                       [&] { return std::make_unique<OperatorCase>(bench, mesh, order); });
   };
-  bench.add(name + suffix, [=, &bench](benchmark::State& state) {
-    const OperatorCase& c = get_case();
-    const AxhelmArguments arguments =
-        all_elements(c, c.space.make_vector("Au"),
-                     DeviceVector<double>("dots", n_partial_dots(c.space.layout())));
-    const Timing timing = bench.measure([&] { axhelm(arguments); });
-    Bench::report(state, timing);
-    count(state, c, timing.seconds.median);
-  });
+  const auto add_elements = [&](const std::string& label, SurfaceResults surface_results) {
+    bench.add(label + suffix, [=, &bench](benchmark::State& state) {
+      const OperatorCase& c = get_case();
+      const AxhelmArguments arguments = all_elements(
+          c, c.space.make_vector("Au"),
+          DeviceVector<double>("dots", n_partial_dots(c.space.layout())), surface_results);
+      const Timing timing = bench.measure([&] { axhelm(arguments); });
+      Bench::report(state, timing);
+      count(state, c, timing.seconds.median);
+    });
+  };
+  add_elements(name, SurfaceResults::stored);
+  if (can_add_surface_results(order)) add_elements(name + "_added", SurfaceResults::added);
   if (geometry != Geometry::stored) return;
   bench.add("operator" + suffix, [=, &bench](benchmark::State& state) {
     const OperatorCase& c = get_case();
