@@ -55,10 +55,7 @@ class AxhelmPrefetch {
       constexpr int left = nq * nq - 2 * of_a_pass;
       const int q = c * left / (nq * nq), next_q = (c + 1) * left / (nq * nq);
       if (q < next_q) fetch_factor(of_a_pass + q);
-      if constexpr (!is_small) {  // all points, once all layers are done
-        fetch_u(m_first_point + c);
-        if constexpr (surface_results == SurfaceResults::added) fetch_rows(m_first_point + c);
-      }
+      if constexpr (!is_small) fetch_vectors(m_first_point + c);  // all, once all layers are done
     }
   }
 
@@ -70,8 +67,10 @@ class AxhelmPrefetch {
   static constexpr int of_a_line = is_small ? 0 : (nq + 4) / 8;
   static constexpr int of_a_pass = 2 * nq * of_a_line;
 
+  /// Into the second cache, as the first is needed now.
+  template <bool to_write = false>
   KOKKOS_FORCEINLINE_FUNCTION static void fetch(const double* from) {
-    __builtin_prefetch(from, 0, 2);  // to read it, in the second cache: the first is needed now
+    __builtin_prefetch(from, to_write, 2);
   }
   /// Of point q of the next layer.
   KOKKOS_FORCEINLINE_FUNCTION void fetch_factor(int q) const {
@@ -79,23 +78,27 @@ class AxhelmPrefetch {
       for (int c = 0; c < ElementLayout::n_factors; ++c)
         fetch(m_factors + (c * nq * nq * nq + q) * ElementLayout::group_size(nq));
   }
-  /// Of point `point` of the next block, those on the surface first, as ElementLayout numbers them.
-  KOKKOS_FORCEINLINE_FUNCTION void fetch_u(int point) const {
+  /// u at point `point` of the next block, those on the surface first, as ElementLayout numbers
+  /// them, and the rows to add to of this block. On the surface every other point will do: the next
+  /// one's values mostly lie beside its own.
+  KOKKOS_FORCEINLINE_FUNCTION void fetch_vectors(int point) const {
     constexpr int n_surface = ElementLayout::n_surface(nq);
-    if (point >= n_surface)
+    if (point >= n_surface) {
       fetch(m_interior + (point - n_surface) * lanes);
-    else if (has_line(point))
-      for (int lane = 0; lane < lanes; ++lane) fetch(m_u + m_surface[point * lanes + lane]);
+    } else if (point % 2 == 0) {
+      fetch_entries<false>(m_u, m_surface, point);
+      if constexpr (surface_results == SurfaceResults::added)
+        fetch_entries<true>(m_au, m_rows, point);
+    }
   }
-  /// To be added to, of this block. Where there is no row the address may be of no memory at all:
+  /// Those of a surface point. Where there is no row the address may be of no memory at all:
   /// requests of such are ignored.
-  KOKKOS_FORCEINLINE_FUNCTION void fetch_rows(int point) const {
-    if (point < ElementLayout::n_surface(nq) && has_line(point))
-      for (int lane = 0; lane < lanes; ++lane)
-        __builtin_prefetch(m_au + m_rows[point * lanes + lane], 1, 2);
+  template <bool to_write>
+  KOKKOS_FORCEINLINE_FUNCTION static void fetch_entries(const double* vector,
+                                                        const IndexList& entries, int point) {
+    for (int lane = 0; lane < lanes; ++lane)
+      fetch<to_write>(vector + entries[point * lanes + lane]);
   }
-  /// Whether to fetch at a surface point: the next one's values mostly lie beside its own.
-  KOKKOS_FORCEINLINE_FUNCTION static bool has_line(int point) { return point % 2 == 0; }
 
   const double* m_factors = nullptr;  // of the next layer, if they are stored
   int m_first_point = 0;              // of this layer
