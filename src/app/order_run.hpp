@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "app/case.hpp"
@@ -10,18 +12,44 @@
 #include "app/progress.hpp"
 #include "app/run_record.hpp"
 #include "core/communicator.hpp"
+#include "operators/geometric_factors.hpp"
 
 namespace nekbone_k {
 
 /// The strategies that the case wants tried, in its order.
 std::vector<Strategy> chosen_strategies(const Case& input);
 
-/// Numbers the mesh at `order`, plans its halo, tunes, and frees all of it again. Overlapped
-/// strategies are timed under the real operator if that fits into `budget`, else under the on-rank
-/// gather-scatter. Where the case asks for it, choices of earlier runs are taken. Collective.
-OrderRecord tune_order(const Communicator& comm, const Case& input, const MachineRecord& machine,
-                       int order, const MemoryBudget& budget, const TuningGuard& guard,
-                       Progress& progress);
+/// What one polynomial order takes on this rank: its mesh, numbered, and the factors of A.
+class Discretization {
+ public:
+  /// Numbers the mesh and plans its halo. Collective, as is its end.
+  Discretization(const Communicator& comm, const Case& input, int order)
+      : space(comm, BoxMesh(input.mesh, order, comm.size(), comm.rank()), input.summation) {}
+
+  /// The factors; computed the first time. Not collective.
+  const GeometricFactors& factors() {
+    if (!m_factors) m_factors.emplace(space);
+    return *m_factors;
+  }
+
+  AssembledSpace space;
+
+ private:
+  std::optional<GeometricFactors> m_factors;
+};
+
+/// What tuning an order leaves.
+struct TunedOrder {
+  OrderRecord record;
+  std::unique_ptr<Discretization> discretization;
+};
+
+/// Sets `order` up and tunes it. Overlapped strategies are timed under the real operator if that
+/// fits into `budget`, else under the on-rank gather-scatter. Where the case asks for it, choices
+/// of earlier runs are taken. Collective.
+TunedOrder tune_order(const Communicator& comm, const Case& input, const MachineRecord& machine,
+                      int order, const MemoryBudget& budget, const TuningGuard& guard,
+                      Progress& progress);
 
 /// What CG communicates by.
 struct SolveStrategies {
@@ -30,12 +58,12 @@ struct SolveStrategies {
   AllReduceStrategy all_reduce;
 };
 
-/// Solves the case at solver.order by conjugate gradients, checks the result and then, where the
-/// case asks for it, compares the exchange with the others that were not chosen, and deterministic
-/// sums with ordinary ones. What goes wrong there must not cost the solve, so the record is handed
-/// to `before_comparisons` before. Collective.
-SolveRecord solve(const Communicator& comm, const Case& input, const SolveStrategies& strategies,
-                  Progress& progress,
+/// Solves the case on `discretization`, of solver.order, by conjugate gradients, checks the result
+/// and then, where the case asks for it, compares the exchange with the others that were not
+/// chosen, and deterministic sums with ordinary ones. What goes wrong there must not cost the
+/// solve, so the record is handed to `before_comparisons` before. Collective.
+SolveRecord solve(const Communicator& comm, const Case& input, Discretization& discretization,
+                  const SolveStrategies& strategies, Progress& progress,
                   const std::function<void(const SolveRecord&)>& before_comparisons);
 
 }  // namespace nekbone_k

@@ -84,10 +84,12 @@ std::vector<Strategy> other_strategies(const std::vector<OrderRecord>& orders, i
   return strategies;
 }
 
+/// The solver's order last: CG goes on with what was set up for it.
 std::vector<int> orders_to_tune(const Case& input) {
   std::vector<int> orders = input.orders;
-  const bool tuned = std::find(orders.begin(), orders.end(), input.solver_order) != orders.end();
-  if (input.solves() && !tuned) orders.push_back(input.solver_order);
+  if (!input.solves()) return orders;
+  std::erase(orders, input.solver_order);
+  orders.push_back(input.solver_order);
   return orders;
 }
 
@@ -130,11 +132,12 @@ void sum_up(const Communicator& comm, double begin, RunRecord& record) {
   record.total_seconds = comm.max(wall_seconds() - begin);
 }
 
-/// Chooses how to sum over the ranks and solves by what was selected, if anything was right.
-/// `write_so_far` is called with the solution recorded, and more to come. Collective.
-void tune_and_solve(const Communicator& comm, const TuningGuard& guard,
-                    const std::function<void()>& write_so_far, Progress& progress,
-                    RunRecord& record) {
+/// Chooses how to sum over the ranks and solves on `discretization`, of the solver's order, by what
+/// was selected, if anything was right. `write_so_far` is called with the solution recorded, and
+/// more to come. Collective.
+void tune_and_solve(const Communicator& comm, Discretization& discretization,
+                    const TuningGuard& guard, const std::function<void()>& write_so_far,
+                    Progress& progress, RunRecord& record) {
   const Case& input = record.input;
   progress.stage("tuning the sums over ranks");
   record.all_reduce = tune_all_reduce(comm, chosen_all_reduces(input), input.tuning, guard);
@@ -142,7 +145,7 @@ void tune_and_solve(const Communicator& comm, const TuningGuard& guard,
   const Strategy* const strategy = selected_strategy(record.orders, input.solver_order);
   const int sum = record.all_reduce->selected;
   if (strategy == nullptr || sum < 0) return;
-  record.solve = solve(comm, input,
+  record.solve = solve(comm, input, discretization,
                        {*strategy, other_strategies(record.orders, input.solver_order),
                         record.all_reduce->candidates[sum].strategy},
                        progress, [&](const SolveRecord& solved) {
@@ -214,9 +217,13 @@ bool run(const Communicator& comm, const Case& input) {
   tune_grid(comm, input, record.machine, budget, guard, progress, record.grid);
   record.input.mesh.partition = record.grid.partition();
   print(comm, progress, grid_text(record.grid, comm.size()));
+  std::unique_ptr<Discretization> discretization;  // of the latest order
   for (const int order : tuned.orders) {
-    record.orders.push_back(
-        tune_order(comm, record.input, record.machine, order, budget, guard, progress));
+    discretization.reset();
+    auto [tuning, its_discretization] =
+        tune_order(comm, record.input, record.machine, order, budget, guard, progress);
+    discretization = std::move(its_discretization);
+    record.orders.push_back(std::move(tuning));
     print(comm, progress, order_text(record.orders.back()));
   }
   // In case that what comes after the solution does not end well.
@@ -224,7 +231,7 @@ bool run(const Communicator& comm, const Case& input) {
     sum_up(comm, begin, record);
     if (comm.is_root()) file->write_for_now(to_json(record));
   };
-  if (input.solves()) tune_and_solve(comm, guard, write_so_far, progress, record);
+  if (input.solves()) tune_and_solve(comm, *discretization, guard, write_so_far, progress, record);
   sum_up(comm, begin, record);
   print(comm, progress, closing_text(record));
   on_root<OutputError>(comm, [&] { file->write(to_json(record)); });

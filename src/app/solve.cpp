@@ -137,8 +137,8 @@ std::optional<SummationCost> cost_of_determinism(
 
 }  // namespace
 
-SolveRecord solve(const Communicator& comm, const Case& input, const SolveStrategies& strategies,
-                  Progress& progress,
+SolveRecord solve(const Communicator& comm, const Case& input, Discretization& discretization,
+                  const SolveStrategies& strategies, Progress& progress,
                   const std::function<void(const SolveRecord&)>& before_comparisons) {
   const auto& [strategy, others, all_reduce] = strategies;
   SolveRecord record;
@@ -149,10 +149,9 @@ SolveRecord solve(const Communicator& comm, const Case& input, const SolveStrate
   progress.stage(fmt::format("order {}: setting up CG", record.order));
   comm.barrier();
   const double begin = wall_seconds();
-  const BoxMesh mesh(input.mesh, input.solver_order, comm.size(), comm.rank());
-  AssembledSpace space(comm, mesh, input.summation);
+  AssembledSpace& space = discretization.space;
   space.gs().select(strategy);
-  const GeometricFactors geometry(space);
+  const GeometricFactors& geometry = discretization.factors();
   const EllipticOperator a(space, geometry, input.lambda, all_reduce);
   const Problem problem(input.problem, input.mesh, input.lambda);
   const CgVectors v{space.make_vector("x"), space.make_vector("r"), space.make_vector("p"),
@@ -207,7 +206,7 @@ SolveRecord solve(const Communicator& comm, const Case& input, const SolveStrate
 
   const ElementLayout& layout = space.layout();
   record.elements = input.mesh.total_elements();
-  record.total_dofs = mesh.total_dofs();
+  record.total_dofs = space.mesh().total_dofs();
   record.total_local_points = record.elements * layout.points();
   const double iterations_per_second = cg.iterations / std::max(cg.seconds, 1e-12);
   record.flops = static_cast<double>(record.total_local_points) * (12.0 * layout.nq + 34) *

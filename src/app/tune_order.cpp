@@ -22,14 +22,10 @@ DeviceVector<double> make_operand(AssembledSpace& space) {
   return u;
 }
 
-/// The operator at one order with vectors to apply it to.
+/// The operator with vectors to apply it to.
 struct Operand {
-  Operand(AssembledSpace& space, double lambda)
-      : geometry(space),
-        a(space, geometry, lambda),
-        u(make_operand(space)),
-        au(space.make_vector("Au")) {}
-  GeometricFactors geometry;
+  Operand(AssembledSpace& space, const GeometricFactors& factors, double lambda)
+      : a(space, factors, lambda), u(make_operand(space)), au(space.make_vector("Au")) {}
   EllipticOperator a;
   DeviceVector<double> u, au;
 };
@@ -73,22 +69,23 @@ std::vector<Strategy> chosen_strategies(const Case& input) {
   return chosen;
 }
 
-OrderRecord tune_order(const Communicator& comm, const Case& input, const MachineRecord& machine,
-                       int order, const MemoryBudget& budget, const TuningGuard& guard,
-                       Progress& progress) {
-  OrderRecord record;
+TunedOrder tune_order(const Communicator& comm, const Case& input, const MachineRecord& machine,
+                      int order, const MemoryBudget& budget, const TuningGuard& guard,
+                      Progress& progress) {
+  TunedOrder tuned;
+  OrderRecord& record = tuned.record;
   record.order = order;
   record.compiled = is_compiled_order(order);
 
   progress.stage(fmt::format("order {}: numbering the mesh", order));
   comm.barrier();
   const double begin = wall_seconds();
-  const BoxMesh mesh(input.mesh, order, comm.size(), comm.rank());
-  AssembledSpace space(comm, mesh, input.summation);
-  const bool fits = comm.max(tuning_memory(mesh, input.summation).with_operator * budget.sharers) <=
-                    budget.available;
+  tuned.discretization = std::make_unique<Discretization>(comm, input, order);
+  AssembledSpace& space = tuned.discretization->space;
+  const TuningMemory memory = tuning_memory(space.mesh(), input.summation);
+  const bool fits = comm.max(memory.with_operator * budget.sharers) <= budget.available;
   std::optional<Operand> operand;
-  if (fits) operand.emplace(space, input.lambda);
+  if (fits) operand.emplace(space, tuned.discretization->factors(), input.lambda);
   Kokkos::fence("nekbone_k: order set up");
   record.setup_seconds = comm.max(wall_seconds() - begin);
   record_mesh(comm, space, record);
@@ -114,7 +111,7 @@ OrderRecord tune_order(const Communicator& comm, const Case& input, const Machin
   }
   progress.stage(fmt::format("order {}: tuning the gather-scatter", order));
   tune_or_replay(input, machine, space.gs(), chosen_strategies(input), work, guard, record);
-  return record;
+  return tuned;
 }
 
 }  // namespace nekbone_k
