@@ -183,11 +183,14 @@ class AxhelmKernel {
         tile_r[at] = flux_r;
         tile_s[at] = flux_s;
         along_t = flux_t;
-        Lanes mass(0.0);
-        if (args.lambda != 0) mass = args.lambda * determinant(rr, rs, rt, ss, st, tt) * value;
-        dot += mass * value + flux_r * d_r + flux_s * d_s + flux_t * d_t;
-        value = mass + m_end[i] * flux_r + m_end[j] * flux_s;
-        if (k == 0 || k == nq - 1) value += m_end[k] * flux_t;
+        const Lanes mass = determinant(rr, rs, rt, ss, st, tt) * (args.lambda * value);
+        // In pairs: a sum of four would be waited for.
+        dot += (mass * value + flux_r * d_r) + (flux_s * d_s + flux_t * d_t);
+        Lanes at_point = mass;
+        if (adds_face_term(i)) at_point += m_end[i] * flux_r;
+        if (adds_face_term(j)) at_point += m_end[j] * flux_s;
+        if (k == 0 || k == nq - 1) at_point += m_end[k] * flux_t;
+        value = at_point;
       });
       // Of every step, as that has the barriers: the last one's sum is of the whole columns.
       sum.put(team.team_rank(), works ? dot : Lanes(0.0));
@@ -272,6 +275,12 @@ class AxhelmKernel {
         work(first_layer + layer, c, layer * tile_layer + j * Shape::pitch + i, i, j);
       }
     }
+  }
+
+  /// Whether the face term at node i or j of a line is added. Elsewhere than at the ends it is
+  /// zero, but the threads of a GPU, each with an i and a j of its own, add it rather than diverge.
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr bool adds_face_term(int node) {
+    return threads > 1 || node == 0 || node == nq - 1;
   }
 
   /// The derivative of a line of values, `step` apart.

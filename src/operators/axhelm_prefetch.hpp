@@ -43,18 +43,18 @@ class AxhelmPrefetch {
   /// At line `line` of the 2 Nq of a pass: Nq along r, Nq along s.
   KOKKOS_FORCEINLINE_FUNCTION void at_line(Pass pass, int line) const {
     if constexpr (Shape::prefetches) {
-      const int first = (pass == of_u ? 0 : nq * nq - of_a_pass) + line * of_a_line;
+      const int first = (pass == of_u ? 0 : of_a_layer - of_a_pass) + line * of_a_line;
       NEKBONE_K_UNROLL
-      for (int q = 0; q < of_a_line; ++q) fetch_factor(first + q);
+      for (int n = 0; n < of_a_line; ++n) fetch_factors(first + n);
     }
   }
 
   /// At point `c` of the Nq^2 of the layer.
   KOKKOS_FORCEINLINE_FUNCTION void at_point(int c) const {
     if constexpr (Shape::prefetches) {
-      constexpr int left = nq * nq - 2 * of_a_pass;
-      const int q = c * left / (nq * nq), next_q = (c + 1) * left / (nq * nq);
-      if (q < next_q) fetch_factor(of_a_pass + q);
+      constexpr int left = of_a_layer - 2 * of_a_pass;
+      const int n = c * left / (nq * nq), next = (c + 1) * left / (nq * nq);
+      if (n < next) fetch_factors(of_a_pass + n);
       if constexpr (!is_small) fetch_vectors(m_first_point + c);  // all, once all layers are done
     }
   }
@@ -62,9 +62,13 @@ class AxhelmPrefetch {
  private:
   static constexpr int lanes = ElementLayout::lanes;
   static constexpr bool is_small = nq <= 4;
-  /// Points whose factors are fetched at a line, and at all lines of a pass. Of a layer's points
-  /// both passes take at least half; the others follow where the layer's own factors are read.
-  static constexpr int of_a_line = is_small ? 0 : (nq + 4) / 8;
+  /// Points that share a line of the cache, of 64 bytes.
+  static constexpr int points_of_a_line = lanes < 8 ? 8 / lanes : 1;
+  /// Lines of the cache that each factor of a layer takes; those fetched at a line of nodes and at
+  /// all of a pass. Both passes take about half or more of the layer's; the others follow where its
+  /// own factors are read.
+  static constexpr int of_a_layer = (nq * nq + points_of_a_line - 1) / points_of_a_line;
+  static constexpr int of_a_line = is_small ? 0 : (of_a_layer + 4 * nq) / (8 * nq);
   static constexpr int of_a_pass = 2 * nq * of_a_line;
 
   /// Into the second cache, as the first is needed now.
@@ -72,11 +76,12 @@ class AxhelmPrefetch {
   KOKKOS_FORCEINLINE_FUNCTION static void fetch(const double* from) {
     __builtin_prefetch(from, to_write, 2);
   }
-  /// Of point q of the next layer.
-  KOKKOS_FORCEINLINE_FUNCTION void fetch_factor(int q) const {
+  /// The n-th line of the cache of each factor of the next layer.
+  KOKKOS_FORCEINLINE_FUNCTION void fetch_factors(int n) const {
     if constexpr (geometry == Geometry::stored)
       for (int c = 0; c < ElementLayout::n_factors; ++c)
-        fetch(m_factors + (c * nq * nq * nq + q) * ElementLayout::group_size(nq));
+        fetch(m_factors +
+              (c * nq * nq * nq + n * points_of_a_line) * ElementLayout::group_size(nq));
   }
   /// u at point `point` of the next block, those on the surface first, as ElementLayout numbers
   /// them, and the rows to add to of this block. On the surface every other point will do: the next

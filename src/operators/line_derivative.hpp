@@ -2,6 +2,8 @@
 /// The derivative along one line of nodes.
 #pragma once
 
+#include <type_traits>
+
 #include "operators/geometric_factors.hpp"
 
 namespace nekbone_k {
@@ -12,7 +14,8 @@ namespace nekbone_k {
 /// the other way round, each by a matrix of half the size, so that half the multiplications are
 /// left (Solomonoff, J. Comput. Phys. 98, 1992). Every caller uses every coefficient in the same
 /// order: where the loops unroll a GPU reads them as constants of the launch, a CPU as operands in
-/// memory.
+/// memory. With AVX-512 such an operand may be one number for all lanes; AVX2 would need a further
+/// instruction and a register, so that there each coefficient is stored for every lane.
 template <int nq>
 class LineDerivative {
  public:
@@ -22,14 +25,15 @@ class LineDerivative {
         const double left = basis.derivative[i * nq + m];
         const double right = basis.derivative[i * nq + nq - 1 - m];
         if (i < half) {
-          m_of_even[i][m] = (left + right) / 2;
-          m_of_odd[i][m] = (left - right) / 2;
+          m_of_even[i][m] = Coefficient((left + right) / 2);
+          m_of_odd[i][m] = Coefficient((left - right) / 2);
         } else if (i == nq - 1 - i) {
-          m_middle_row[m] = left;
+          m_middle_row[m] = Coefficient(left);
         }
       }
     if constexpr (has_middle)
-      for (int i = 0; i < half; ++i) m_middle_column[i] = basis.derivative[i * nq + half];
+      for (int i = 0; i < half; ++i)
+        m_middle_column[i] = Coefficient(basis.derivative[i * nq + half]);
   }
 
   /// set(i, y_i) for every node. x may be overwritten by set().
@@ -66,8 +70,9 @@ class LineDerivative {
   static constexpr int half = nq / 2;
   static constexpr bool has_middle = nq % 2 == 1;
 
-  double m_of_even[half][half], m_of_odd[half][half];
-  double m_middle_row[half], m_middle_column[half];
+  using Coefficient = std::conditional_t<Lanes::size() == 4, Lanes, double>;
+  Coefficient m_of_even[half][half], m_of_odd[half][half];
+  Coefficient m_middle_row[half], m_middle_column[half];
 };
 
 }  // namespace nekbone_k
