@@ -10,13 +10,17 @@ std::string all_reduce_text(const AllReduceTuning& tuning) {
   std::string text = fmt::format("\n{}", heading("Sums over the ranks"));
   std::vector<CandidateRow> rows;
   for (const AllReduceResult& c : tuning.candidates) rows.push_back(candidate_row(c, c.timing));
-  CandidateTable table("all-reduce", false);
-  table.add_section(
-      rows, tuning.rounds == 0
-                ? "two doubles, from a kernel to every host: not timed"
-                : fmt::format("two doubles, from a kernel to every host; {} round{}, {} in each",
-                              tuning.rounds, tuning.rounds == 1 ? "" : "s", tuning.repeats));
-  text += table.text();
+  if (tuning.rounds == 0 && nothing_amiss(rows)) {
+    text += untimed_text(rows, "way", "ways");
+  } else {
+    CandidateTable table("all-reduce", false);
+    table.add_section(
+        rows, tuning.rounds == 0
+                  ? "two doubles, from a kernel to every host: not timed"
+                  : fmt::format("two doubles, from a kernel to every host; {} round{}, {} in each",
+                                tuning.rounds, tuning.rounds == 1 ? "" : "s", tuning.repeats));
+    text += table.text();
+  }
   text += wrap("  Selected: ", tuning.selected < 0
                                    ? "none; every way was WRONG or is not to be had here"
                                    : tuning.candidates[tuning.selected].strategy.name);

@@ -41,6 +41,21 @@ std::vector<Table::Column> candidate_columns(const std::string& what, bool has_p
 
 }  // namespace
 
+bool nothing_amiss(const std::vector<CandidateRow>& rows) {
+  return std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.verified; }) &&
+         std::none_of(rows.begin(), rows.end(),
+                      [](const auto& row) { return row.available && !row.verified; });
+}
+
+std::string untimed_text(const std::vector<CandidateRow>& rows, const std::string& one,
+                         const std::string& several) {
+  const auto right =
+      std::count_if(rows.begin(), rows.end(), [](const CandidateRow& row) { return row.verified; });
+  const auto missing = static_cast<std::ptrdiff_t>(rows.size()) - right;
+  return wrap("  ", fmt::format("{} {} verified, {} not here: see the JSON report", right,
+                                right == 1 ? one : several, missing));
+}
+
 CandidateTable::CandidateTable(const std::string& what, bool has_predictions)
     : m_has_predictions(has_predictions), m_table(candidate_columns(what, has_predictions)) {}
 

@@ -26,6 +26,14 @@ CandidateRow candidate_row(const Result& c, const std::optional<StageResult>& st
           c.failure,       stage ? &*stage : nullptr};
 }
 
+/// Whether one of them is right and none is wrong.
+bool nothing_amiss(const std::vector<CandidateRow>& rows);
+
+/// All there is to say of candidates where nothing is amiss and nothing was timed. `one` and
+/// `several` are what they are called.
+std::string untimed_text(const std::vector<CandidateRow>& rows, const std::string& one,
+                         const std::string& several);
+
 /// A table whose first column is called `what`.
 class CandidateTable {
  public:

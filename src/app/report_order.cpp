@@ -45,6 +45,13 @@ std::vector<CandidateRow> rows_of(const TuningResult& tuning, bool overlapped) {
   return rows;
 }
 
+std::vector<CandidateRow> all_rows(const TuningResult& tuning) {
+  std::vector<CandidateRow> rows;
+  for (const CandidateResult& c : tuning.candidates)
+    rows.push_back(candidate_row(c, c.own_stage()));
+  return rows;
+}
+
 std::string alone_title(const TuningResult& tuning) {
   if (tuning.rounds_alone == 0) return "the exchange alone: not timed";
   return fmt::format("the exchange alone; {} round{}, {} exchange{} in each", tuning.rounds_alone,
@@ -67,20 +74,6 @@ bool has_predictions(const TuningResult& tuning) {
   return std::any_of(tuning.candidates.begin(), tuning.candidates.end(), [](const auto& c) {
     return (c.alone && c.alone->predicted) || (c.with_work && c.with_work->predicted);
   });
-}
-
-/// All there is to say of candidates of which none was timed and none is wrong.
-std::string untimed_text(const TuningResult& tuning) {
-  const auto right = std::count_if(tuning.candidates.begin(), tuning.candidates.end(),
-                                   [](const auto& c) { return c.verified; });
-  const auto missing = static_cast<std::ptrdiff_t>(tuning.candidates.size()) - right;
-  return wrap("  ", fmt::format("{} strateg{} verified, {} not here: see the JSON report", right,
-                                right == 1 ? "y" : "ies", missing));
-}
-
-bool any_wrong(const TuningResult& tuning) {
-  return std::any_of(tuning.candidates.begin(), tuning.candidates.end(),
-                     [](const auto& c) { return c.available && !c.verified; });
 }
 
 std::string strategy_table(const TuningResult& tuning) {
@@ -144,8 +137,9 @@ std::string order_text(const OrderRecord& order) {
   text += wrap("  ", shares ? layouts_text(order.layouts)
                             : "no shared DOFs: nothing to exchange or to time, so the simplest "
                               "strategy is taken");
-  if (!shares && !any_wrong(order.tuning))
-    text += untimed_text(order.tuning);
+  const std::vector<CandidateRow> candidates = all_rows(order.tuning);
+  if (!shares && nothing_amiss(candidates))
+    text += untimed_text(candidates, "strategy", "strategies");
   else if (!order.tuning.candidates.empty())
     text += "\n" + strategy_table(order.tuning);
   text += off_model_text(order.tuning);

@@ -225,12 +225,28 @@ void apply_override(YamlValue& root, const std::string& assignment) {
   assign(at_path(root, path, where), std::move(value));
 }
 
+namespace {
+/// A short one as it is given.
+std::string describe_list(const std::vector<YamlValue>& items) {
+  constexpr std::size_t most_items = 4, longest_item = 12;
+  const bool is_short =
+      !items.empty() && items.size() <= most_items &&
+      std::all_of(items.begin(), items.end(), [](const YamlValue& item) {
+        return item.kind == YamlValue::Kind::scalar && item.text.size() <= longest_item;
+      });
+  if (!is_short) return fmt::format("a list of {}", items.size());
+  std::string text;
+  for (const YamlValue& item : items) text += (text.empty() ? "[" : ", ") + printable(item.text);
+  return text + "]";
+}
+}  // namespace
+
 std::string describe(const YamlValue& value) {
   switch (value.kind) {
     case YamlValue::Kind::nothing:
       return "nothing";
     case YamlValue::Kind::list:
-      return fmt::format("a list of {}", value.items.size());
+      return describe_list(value.items);
     case YamlValue::Kind::mapping:
       return "a mapping";
     case YamlValue::Kind::scalar:

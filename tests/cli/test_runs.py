@@ -58,6 +58,8 @@ class RunTest(harness.CliTest):
         tuned = [order["order"] for order in report["orders"]]
         solver_order = {report["input"]["solver"]["order"]} if solves else set()
         self.assertEqual(sorted(tuned), sorted({*report["input"]["orders"], *solver_order}))
+        if solves:
+            self.assertEqual(tuned[-1], report["input"]["solver"]["order"])
         self.check_process_grid(report)
         for order in report["orders"]:
             self.check_mesh(report, order)

@@ -119,7 +119,7 @@ const std::vector<Mistake> wrong_types{
     {"QuotedInteger", "solver: {order: \"3\"}",
      "x.yaml:1: solver.order: given the text \"3\"; allowed: an integer from 1 to 31"},
     {"ListForAnInteger", "solver: {order: [3]}",
-     "x.yaml:1: solver.order: given a list of 1; allowed: an integer"},
+     "x.yaml:1: solver.order: given [3]; allowed: an integer"},
     {"NothingForAnInteger", "solver:\n  order:\n",
      "x.yaml:2: solver.order: given nothing; allowed: an integer"},
     {"TextForANumber", "operator: {lambda: one}",
@@ -135,7 +135,7 @@ const std::vector<Mistake> wrong_types{
     {"NumberForAWord", "problem: 3",
      "x.yaml:1: problem: given '3'; allowed: one of taylor-green, manufactured, nekbone"},
     {"ListForAWord", "problem: [nekbone]",
-     "x.yaml:1: problem: given a list of 1; allowed: one of taylor-green"},
+     "x.yaml:1: problem: given [nekbone]; allowed: one of taylor-green"},
     {"NumberForAFileName", "report: {json: 12}",
      "x.yaml:1: report.json: given '12'; allowed: the name of a file"},
     {"BooleanForAFileName", "report: {json: false}",
@@ -152,11 +152,14 @@ const std::vector<Mistake> wrong_types{
      "device-pairwise"},
     {"EmptyList", "orders: []",
      "x.yaml:1: orders: given a list of 0; allowed: a list of at least one"},
+    {"ListMuchTooLong", "mesh:\n  extent: [1, 2, 3, 4, 5]",
+     "x.yaml:2: mesh.extent: given a list of 5; allowed: a list of 3"},
+    {"ListOfLists", "mesh:\n  extent: [[1], 2]", "x.yaml:2: mesh.extent: given a list of 2;"},
     {"ListTooShort", "mesh:\n  elements: [4, 4]",
-     "x.yaml:2: mesh.elements: given a list of 2; allowed: a list of 3, each an integer from 1 to "
+     "x.yaml:2: mesh.elements: given [4, 4]; allowed: a list of 3, each an integer from 1 to "
      "2147483647, or one for all three directions"},
     {"ListTooLong", "mesh:\n  extent: [4, 4, 4, 4]",
-     "x.yaml:2: mesh.extent: given a list of 4; allowed: a list of 3, each a number >= 1e-50 and "
+     "x.yaml:2: mesh.extent: given [4, 4, 4, 4]; allowed: a list of 3, each a number >= 1e-50 and "
      "<= 1e+50, or "
      "one"},
     {"MappingForThree", "mesh: {periodic: {x: true}}",
@@ -164,7 +167,7 @@ const std::vector<Mistake> wrong_types{
     {"ScalarForASection", "mesh: 3",
      "x.yaml:1: mesh: given '3'; allowed: a mapping of keys to values"},
     {"ListForASection", "gather_scatter:\n  tuning: [1]",
-     "x.yaml:2: gather_scatter.tuning: given a list of 1; allowed: a mapping"},
+     "x.yaml:2: gather_scatter.tuning: given [1]; allowed: a mapping"},
 };
 
 const std::vector<Mistake> out_of_range{
@@ -204,7 +207,7 @@ const std::vector<Mistake> out_of_range{
     {"EpsilonOfKershaw", "mesh: {deformation: kershaw, epsilon: 1.5, periodic: false}",
      "x.yaml:1: mesh.epsilon: given '1.5'; allowed: a number > 0 and <= 1"},
     {"GridOfNothing", "mesh: {partition: [1, 0, 1]}",
-     "x.yaml:1: mesh.partition: given a list of 3; allowed: a list of 3 integers, each at least 1, "
+     "x.yaml:1: mesh.partition: given [1, 0, 1]; allowed: a list of 3 integers, each at least 1, "
      "or one of auto, bisection, slabs"},
     {"PartitionThatIsNoWord", "mesh: {partition: slabz}",
      "x.yaml:1: mesh.partition: given 'slabz'; allowed: a list of 3 integers, each at least 1, or "
@@ -388,7 +391,7 @@ const std::vector<Mistake> not_an_input{
     {"UnknownAlias", "orders: [7]\nmesh: *box\n",
      "x.yaml:2: not YAML: the referenced anchor is not defined"},
     {"AList", "# first\n- mesh\n- orders\n",
-     "x.yaml:2: given a list of 2; allowed: a mapping of keys to values"},
+     "x.yaml:2: given [mesh, orders]; allowed: a mapping of keys to values"},
     {"AWord", "hello", "x.yaml:1: given 'hello'; allowed: a mapping of keys to values"},
     {"TwoDocuments", "orders: [7]\n---\norders: [8]\n",
      "x.yaml:2: here starts a second YAML document, or what is no YAML; allowed: one document"},
@@ -445,7 +448,7 @@ const std::vector<Mistake> malformed_overrides{
      {"slover.order=4"}},
     {"WrongType",
      "solver:\n  order: 3\n",
-     "--set solver.order=[3]: solver.order: given a list of 1; allowed: an integer from 1 to 31",
+     "--set solver.order=[3]: solver.order: given [3]; allowed: an integer from 1 to 31",
      {"solver.order=[3]"}},
     {"OutOfRange",
      "{}",

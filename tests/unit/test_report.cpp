@@ -217,6 +217,15 @@ TEST(ReportOrder, SaysWhenThereIsNothingToExchange) {
   EXPECT_TRUE(contains(line_with(order_text(wrong), "host-alltoall+overlap"), "WRONG"));
 }
 
+TEST(ReportOrder, SaysWhyNothingIsToBeHadOnOneRank) {
+  OrderRecord missing = one_rank_run().orders[0];
+  for (CandidateResult& c : missing.tuning.candidates) {
+    c.available = c.verified = false;
+    c.failure = "no such network";
+  }
+  EXPECT_TRUE(contains(order_text(missing), "not here: no such network"));
+}
+
 TEST(ReportOrder, SaysWhenTheSlowerKernelRan) {
   OrderRecord order = usual_order();
   EXPECT_FALSE(contains(order_text(order), "slower kernel"));
@@ -278,6 +287,27 @@ TEST(ReportPaths, NameWhatIsOffItsModel) {
   order.tuning.candidates[0].alone->predicted = 5e-6;  // not four times
   order.tuning.candidates[3].with_work->predicted = 1e-3;
   EXPECT_FALSE(contains(order_text(order), "Off the model"));
+}
+
+TEST(ReportAllReduce, HasATableOnlyWhereSumsWereTimedOrAreWrong) {
+  AllReduceTuning tuning;
+  tuning.candidates = {{.strategy = {"host-mpi", "Host", ""}, .verified = true, .selected = true},
+                       {.strategy = {"host-shared", "Host, shared", ""}, .verified = true},
+                       {.strategy = {"nccl", "Device", ""}, .available = false}};
+  tuning.selected = 0;
+  const std::string one_rank = all_reduce_text(tuning);
+  EXPECT_TRUE(contains(one_rank, "  2 ways verified, 1 not here: see the JSON report\n"));
+  EXPECT_TRUE(contains(one_rank, "Selected: host-mpi"));
+  EXPECT_FALSE(contains(one_rank, "95 % interval"));
+
+  AllReduceTuning wrong = tuning;
+  wrong.candidates[1].verified = false;
+  EXPECT_TRUE(contains(line_with(all_reduce_text(wrong), "host-shared"), "WRONG"));
+
+  tuning.candidates[0].timing.emplace();
+  tuning.rounds = 5;
+  EXPECT_TRUE(contains(all_reduce_text(tuning), "5 rounds"));
+  EXPECT_TRUE(contains(line_with(all_reduce_text(tuning), "nccl"), "not here"));
 }
 
 TEST(ReportSolve, HasFiguresWithUnits) {
