@@ -96,9 +96,9 @@ class AxhelmPrefetch {
         fetch_entries<true>(m_au, m_rows, point);
     }
   }
-  /// Those of a surface point in the first and in the last lane: neighbouring elements' are numbered
-  /// side by side, so that those between mostly lie in the same lines of the cache. Where there is
-  /// no row the address may be of no memory at all: requests of such are ignored.
+  /// Those of a surface point in the first and in the last lane: neighbouring elements' are
+  /// numbered side by side, so that those between mostly lie in the same lines of the cache. Where
+  /// there is no row the address may be of no memory at all: requests of such are ignored.
   template <bool to_write>
   KOKKOS_FORCEINLINE_FUNCTION static void fetch_entries(const double* vector,
                                                         const IndexList& entries, int point) {

@@ -291,9 +291,12 @@ TEST(ReportPaths, NameWhatIsOffItsModel) {
 
 TEST(ReportAllReduce, HasATableOnlyWhereSumsWereTimedOrAreWrong) {
   AllReduceTuning tuning;
-  tuning.candidates = {{.strategy = {"host-mpi", "Host", ""}, .verified = true, .selected = true},
-                       {.strategy = {"host-shared", "Host, shared", ""}, .verified = true},
-                       {.strategy = {"nccl", "Device", ""}, .available = false}};
+  for (const char* const name : {"host-mpi", "host-shared", "nccl"}) {
+    AllReduceResult& c = tuning.candidates.emplace_back();
+    c.strategy.name = name;
+    c.verified = c.available = c.strategy.name != "nccl";
+  }
+  tuning.candidates[0].selected = true;
   tuning.selected = 0;
   const std::string one_rank = all_reduce_text(tuning);
   EXPECT_TRUE(contains(one_rank, "  2 ways verified, 1 not here: see the JSON report\n"));
