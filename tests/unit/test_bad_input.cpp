@@ -434,7 +434,7 @@ const std::vector<Mistake> malformed_overrides{
      {"problem.kind=3"}},
     {"ThroughAList",
      "mesh:\n  elements: [1, 2, 3]\n",
-     "--set mesh.elements.0=3: mesh.elements is a list of 3 (x.yaml:2) and has no keys",
+     "--set mesh.elements.0=3: mesh.elements is [1, 2, 3] (x.yaml:2) and has no keys",
      {"mesh.elements.0=3"}},
     {"ValueIsNotYaml", "{}", "--set mesh.elements=[4,4: not YAML: ", {"mesh.elements=[4,4"}},
     {"UnknownKey",
