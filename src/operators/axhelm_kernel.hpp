@@ -183,9 +183,13 @@ class AxhelmKernel {
         tile_r[at] = flux_r;
         tile_s[at] = flux_s;
         along_t = flux_t;
-        const Lanes mass = determinant(rr, rs, rt, ss, st, tt) * (args.lambda * value);
-        // In pairs: a sum of four would be waited for.
-        dot += (mass * value + flux_r * d_r) + (flux_s * d_s + flux_t * d_t);
+        Lanes mass(0.0);
+        if (args.lambda != 0) mass = args.lambda * determinant(rr, rs, rt, ss, st, tt) * value;
+        // Two sums are shorter to wait for, but take a register more.
+        if constexpr (Shape::tiles_in_registers)
+          dot += mass * value + flux_r * d_r + flux_s * d_s + flux_t * d_t;
+        else
+          dot += (mass * value + flux_r * d_r) + (flux_s * d_s + flux_t * d_t);
         Lanes at_point = mass;
         if (adds_face_term(i)) at_point += m_end[i] * flux_r;
         if (adds_face_term(j)) at_point += m_end[j] * flux_s;
