@@ -13,6 +13,14 @@
 #define NEKBONE_K_UNROLL _Pragma("GCC unroll 16")
 #endif
 
+// Before the body of a lambda that must be inlined. GCC may call one that is large and used twice;
+// compilers for GPUs inline all.
+#if defined(__CUDACC__) || defined(__HIPCC__)
+#define NEKBONE_K_INLINED
+#else
+#define NEKBONE_K_INLINED __attribute__((always_inline))
+#endif
+
 namespace nekbone_k {
 
 /// Position in a vector or element list of one rank. A rank holds fewer than 2^31 local points.

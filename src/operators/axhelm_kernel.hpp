@@ -160,7 +160,7 @@ class AxhelmKernel {
       differentiate_lines(columns_are_tiles ? layer : tile_r, columns_are_tiles ? layer : tile_s,
                           Put{tile_r}, Put{tile_s}, n_layers, thread, prefetch, Prefetch::of_u);
       team.team_barrier();
-      for_each_point(first_layer, n_layers, thread, [&](int k, int c, int at, int i, int j) {
+      const auto make_flux = [&](int k, int c, int at, int i, int j) NEKBONE_K_INLINED {
         Factor now;
         if constexpr (!is_stored) {
           now = computed(m_node[i], m_node[j], m_node[k]);
@@ -195,7 +195,8 @@ class AxhelmKernel {
         if (adds_face_term(j)) at_point += m_end[j] * flux_s;
         if (k == 0 || k == nq - 1) at_point += m_end[k] * flux_t;
         value = at_point;
-      });
+      };
+      for_each_point(first_layer, n_layers, thread, make_flux);
       // Of every step, as that has the barriers: the last one's sum is of the whole columns.
       sum.put(team.team_rank(), works ? dot : Lanes(0.0));
       team.team_barrier();
