@@ -45,6 +45,7 @@ std::vector<CandidateRow> rows_of(const TuningResult& tuning, bool overlapped) {
   return rows;
 }
 
+/// All candidates, each with the stage that it was made for.
 std::vector<CandidateRow> all_rows(const TuningResult& tuning) {
   std::vector<CandidateRow> rows;
   for (const CandidateResult& c : tuning.candidates)
