@@ -25,28 +25,6 @@ void count(benchmark::State& state, const OperatorCase& c, double seconds) {
   state.counters["compiled"] = is_compiled_order(c.mesh.order());
 }
 
-AxhelmArguments all_elements(const OperatorCase& c, const DeviceVector<double>& au,
-                             const DeviceVector<double>& dots, SurfaceResults surface_results) {
-  return {.layout = c.space.layout(),
-          .first_block = 0,
-          .last_block = c.space.layout().n_blocks(),
-          .interior_begin = c.space.interior_begin(),
-          .lambda = c.a.lambda(),
-          .surface_entries = c.space.surface_entries().reader(),
-          .scaled_basis = &c.geometry.scaled_basis,
-          .geometry = c.geometry.geometry,
-          .factors = c.geometry.factors,
-          .scaled_derivative = c.geometry.scaled_derivative,
-          .root_weights = c.geometry.root_weights,
-          .nodes = c.geometry.nodes,
-          .u = c.b,
-          .au = au,
-          .surface_results = surface_results,
-          .n_rows = c.space.n_rows(),
-          .au_surface = c.space.surface_values(),
-          .partial_dots = dots};
-}
-
 void add_order(const Bench& bench, const std::shared_ptr<OperatorCases>& cases, int order,
                std::int64_t points, Geometry geometry) {
   const int ranks = bench.comm().size();
@@ -63,9 +41,7 @@ void add_order(const Bench& bench, const std::shared_ptr<OperatorCases>& cases, 
   const auto add_elements = [&](const std::string& label, SurfaceResults surface_results) {
     bench.add(label + suffix, [=, &bench](benchmark::State& state) {
       const OperatorCase& c = get_case();
-      const AxhelmArguments arguments = all_elements(
-          c, c.space.make_vector("Au"),
-          DeviceVector<double>("dots", n_partial_dots(c.space.layout())), surface_results);
+      const AxhelmArguments arguments = c.all_elements(c.space.make_vector("Au"), surface_results);
       const Timing timing = bench.measure([&] { axhelm(arguments); });
       Bench::report(state, timing);
       count(state, c, timing.seconds.median);

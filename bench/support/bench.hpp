@@ -22,6 +22,7 @@ struct BenchOptions {
   std::int64_t points = 2'000'000;     ///< local points a rank, larger than caches
   std::int64_t cache_points = 30'000;  ///< local points a rank whose factors fit in a cache
   Strategy strategy = all_strategies().front();  ///< exchange inside operator, CG and gs_op
+  std::vector<std::string> variants;             ///< libraries for bench_kernel_variants
 };
 
 /// What measuring one operation gave, in seconds of the slowest rank.

@@ -46,6 +46,9 @@ void parse(CLI::App& app, CommandLine& line, int argc, char** argv) {
   app.add_option("--cache-points", options.cache_points, "Local points a rank of the small meshes")
       ->check(CLI::PositiveNumber);
   app.add_option("--strategy", strategy, "Exchange inside the operator, CG and gs_op");
+  app.add_option(
+      "--variant", options.variants,
+      "Library of bench/kernel_variants.py, for bench_kernel_variants; as many as wanted");
   app.allow_extras();
   app.footer(
       "Options of Google Benchmark work too: --benchmark_filter=<regex>, \n"

@@ -34,6 +34,10 @@ struct OperatorCase {
   EllipticOperator a;
   DeviceVector<double> b;
 
+  /// For the element kernel: this rank's elements, b as u.
+  AxhelmArguments all_elements(const DeviceVector<double>& au,
+                               SurfaceResults surface_results) const;
+
   /// Local points of all ranks.
   double total_points() const {
     return static_cast<double>(mesh.spec().total_elements()) * space.layout().points();
