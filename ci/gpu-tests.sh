@@ -13,6 +13,8 @@ fi
 bin=$1
 shift
 ranks=("${@:-1 2}")
+# The tests were told where the checkout was that they were built from.
+export NEKBONE_K_SOURCE_DIR=$PWD
 passed=0
 failed=0
 
