@@ -67,13 +67,14 @@ run_part() {
   esac
 }
 
+# For the shell of a part, which can be given up.
+export -f run_part determinism ranks_up_to
+export bin out program
 ends=()
 worst=0
 for part in "$@"; do
   echo "=== $part"
   start=$SECONDS
-  export -f run_part determinism ranks_up_to
-  export bin out program
   timeout "${LIMIT:-300}" bash -c 'run_part "$1"' _ "$part" 2>&1 | tee "$out/$part.log"
   status=${PIPESTATUS[0]}
   if [[ $status -ne 0 ]]; then worst=1; fi
