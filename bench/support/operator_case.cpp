@@ -47,24 +47,11 @@ OperatorCase::OperatorCase(const Bench& bench, const MeshSpec& spec, int order)
 
 AxhelmArguments OperatorCase::all_elements(const DeviceVector<double>& au,
                                            SurfaceResults surface_results) const {
-  return {.layout = space.layout(),
-          .first_block = 0,
-          .last_block = space.layout().n_blocks(),
-          .interior_begin = space.interior_begin(),
-          .lambda = a.lambda(),
-          .surface_entries = space.surface_entries().reader(),
-          .scaled_basis = &geometry.scaled_basis,
-          .geometry = geometry.geometry,
-          .factors = geometry.factors,
-          .scaled_derivative = geometry.scaled_derivative,
-          .root_weights = geometry.root_weights,
-          .nodes = geometry.nodes,
-          .u = b,
-          .au = au,
-          .surface_results = surface_results,
-          .n_rows = space.n_rows(),
-          .au_surface = space.surface_values(),
-          .partial_dots = DeviceVector<double>("nekbone_k: dots", n_partial_dots(space.layout()))};
+  AxhelmArguments arguments = a.element_arguments(b, au, 0, space.layout().n_blocks());
+  arguments.surface_results = surface_results;
+  // Not the operator's, which splits its blocks otherwise and so writes other parts.
+  arguments.partial_dots = DeviceVector<double>("nekbone_k: dots", n_partial_dots(space.layout()));
+  return arguments;
 }
 
 }  // namespace nekbone_k

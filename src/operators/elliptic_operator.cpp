@@ -37,10 +37,11 @@ EllipticOperator::EllipticOperator(AssembledSpace& space, const GeometricFactors
   }
 }
 
-void EllipticOperator::elements(const DeviceVector<double>& u, const DeviceVector<double>& au,
-                                LocalIndex first_block, LocalIndex last_block,
-                                const ExecutionSpace& stream) const {
-  axhelm({.layout = m_space.layout(),
+AxhelmArguments EllipticOperator::element_arguments(const DeviceVector<double>& u,
+                                                    const DeviceVector<double>& au,
+                                                    LocalIndex first_block,
+                                                    LocalIndex last_block) const {
+  return {.layout = m_space.layout(),
           .first_block = first_block,
           .last_block = last_block,
           .interior_begin = m_space.interior_begin(),
@@ -57,8 +58,13 @@ void EllipticOperator::elements(const DeviceVector<double>& u, const DeviceVecto
           .surface_results = m_surface_results,
           .n_rows = m_space.n_rows(),
           .au_surface = m_space.surface_values(),
-          .partial_dots = m_partial_dots},
-         stream);
+          .partial_dots = m_partial_dots};
+}
+
+void EllipticOperator::elements(const DeviceVector<double>& u, const DeviceVector<double>& au,
+                                LocalIndex first_block, LocalIndex last_block,
+                                const ExecutionSpace& stream) const {
+  axhelm(element_arguments(u, au, first_block, last_block), stream);
 }
 
 void EllipticOperator::apply_boundary(const DeviceVector<double>& u, const DeviceVector<double>& au,

@@ -52,6 +52,11 @@ class EllipticOperator {
   void apply_some_interior(const DeviceVector<double>& u, const DeviceVector<double>& au,
                            double portion) const;
 
+  /// What apply() hands the element kernel for blocks [first_block, last_block), for those who run
+  /// the kernel alone. Not collective.
+  AxhelmArguments element_arguments(const DeviceVector<double>& u, const DeviceVector<double>& au,
+                                    LocalIndex first_block, LocalIndex last_block) const;
+
   /// Least bytes that one apply() on this rank reads and writes, each kernel's data once: the
   /// factors (48 a local point where they are stored); u; the results of elements, those on
   /// surfaces once more to form rows; the rows; and the lists of entries and of points. Where the
