@@ -26,8 +26,9 @@ struct StaticNq {
 /// (AxhelmShape): both get u, in one all rows are differentiated in place, in the other all lines
 /// along s; the threads of the columns turn these derivatives into fluxes; and the tiles are
 /// differentiated again. As D̂ᵀ = -D̂ but for the ends of the diagonal, that is Dᵀ but for its sign
-/// and a term at the faces. A CPU thread, which has all columns, finds the lines of u among them,
-/// and subtracts the second derivatives from these at once.
+/// and a term at the faces. A CPU thread, which has all columns, finds the lines of u among them
+/// and takes a layer row by row: a row's derivatives, its fluxes and their derivatives stay in
+/// registers, and only what is along s passes through a tile.
 template <int order, Geometry geometry = Geometry::stored,
           SurfaceResults surface_results = SurfaceResults::stored,
           class Shape = AxhelmShape<ExecutionSpace, order + 1>>
@@ -48,10 +49,11 @@ class AxhelmKernel {
   static constexpr int stride = columns == 1 ? 1 : columns + 1;
   static constexpr int u_t_stride = Shape::u_t_in_scratch && threads > 1 ? threads : stride;
   static constexpr int u_t_size = Shape::u_t_in_scratch ? nq * u_t_stride : 0;
-  // Whether a layer of a thread's columns lies as one of a tile does.
-  static constexpr bool columns_are_tiles = threads == 1 && Shape::layers == 1;
-  static_assert(!columns_are_tiles || Shape::pitch == nq);
-  static constexpr int scratch_of_block = Shape::tiles_in_registers ? 0 : 2 * tile_size + u_t_size;
+  // Whether a thread has whole layers, which lie as those of a tile do; one tile is then enough.
+  static constexpr bool by_rows = threads == 1 && Shape::layers == 1;
+  static_assert(!by_rows || (Shape::pitch == nq && Shape::u_t_in_scratch));
+  static constexpr int scratch_of_block =
+      Shape::tiles_in_registers ? 0 : (by_rows ? 1 : 2) * tile_size + u_t_size;
   KOKKOS_FUNCTION static constexpr std::size_t scratch_bytes() {
     return sizeof(Lanes) * (scratch_of_block * Shape::blocks_per_team + team_size);
   }
@@ -108,7 +110,7 @@ class AxhelmKernel {
     Lanes* const tile_r = Shape::tiles_in_registers
                               ? own_tiles
                               : sum.values + team_size + block_of_team * scratch_of_block;
-    Lanes* const tile_s = tile_r + tile_size;
+    Lanes* const tile_s = tile_r + (by_rows ? 0 : tile_size);
     const double* const stored = m_elements.factors(block, thread);
     const BlockFactors<geometry> computed(m_elements, block);
 
@@ -142,75 +144,58 @@ class AxhelmKernel {
       }
     }
 
+    const double lambda = args.lambda;
     Lanes dot(0.0);  // u·Au of the thread's columns
-    for_each_step([&](auto first_layer, auto n_layers) {
-      const Prefetch prefetch(m_elements, block, first_layer);
-      Lanes* const layer = u + first_layer * stride;
-      if constexpr (!columns_are_tiles)
+    const auto differentiate_along_t = [&] {
+      for (int c = 0; c < columns; ++c)
+        differentiate(u + c, stride,
+                      [&](int k, const Lanes& value) { u_t[k * u_t_stride + c] = value; });
+    };
+    const auto factor_at = [&](int k, int c, int i, int j) NEKBONE_K_INLINED {
+      if constexpr (!is_stored) {
+        return computed(m_node[i], m_node[j], m_node[k]);
+      } else if constexpr (reads_ahead) {
+        Factor& next = ahead[k % Shape::factors_ahead];
+        const Factor now = next;
+        if (k + Shape::factors_ahead < nq)
+          next = m_elements.read_factor(stored, (k + Shape::factors_ahead) * nq * nq);
+        return now;
+      } else {
+        return m_elements.read_factor(stored, k * nq * nq + c);
+      }
+    };
+    if constexpr (by_rows) {
+      differentiate_along_t();
+      for (int k = 0; k < nq; ++k)
+        apply_layer(lambda, k, factor_at, u + k * stride, u_t + k * u_t_stride, tile_s,
+                    Prefetch(m_elements, block, k), dot);
+      sum.put(team.team_rank(), dot);
+    } else {
+      for_each_step([&](auto first_layer, auto n_layers) {
         for_each_point(first_layer, n_layers, thread, [&](int k, int c, int at, int, int) {
           tile_r[at] = tile_s[at] = u[k * stride + c];
         });
-      if (first_layer == 0) {
-        for (int c = 0; c < columns; ++c) {
-          differentiate(u + c, stride,
-                        [&](int k, const Lanes& value) { u_t[k * u_t_stride + c] = value; });
-        }
-      }
-      team.team_barrier();
-      differentiate_lines(columns_are_tiles ? layer : tile_r, columns_are_tiles ? layer : tile_s,
-                          Put{tile_r}, Put{tile_s}, n_layers, thread, prefetch, Prefetch::of_u);
-      team.team_barrier();
-      const auto make_flux = [&](int k, int c, int at, int i, int j) NEKBONE_K_INLINED {
-        Factor now;
-        if constexpr (!is_stored) {
-          now = computed(m_node[i], m_node[j], m_node[k]);
-        } else if constexpr (reads_ahead) {
-          Factor& next = ahead[k % Shape::factors_ahead];
-          now = next;
-          if (k + Shape::factors_ahead < nq)
-            next = m_elements.read_factor(stored, (k + Shape::factors_ahead) * nq * nq);
-        } else {
-          now = m_elements.read_factor(stored, k * nq * nq + c);
-        }
-        prefetch.at_point(c);
-        const auto& [rr, rs, rt, ss, st, tt] = now;
-        Lanes& value = u[k * stride + c];
-        Lanes& along_t = u_t[k * u_t_stride + c];  // becomes the flux
-        const Lanes d_r = tile_r[at], d_s = tile_s[at], d_t = along_t;
-        const Lanes flux_r = rr * d_r + rs * d_s + rt * d_t;
-        const Lanes flux_s = rs * d_r + ss * d_s + st * d_t;
-        const Lanes flux_t = rt * d_r + st * d_s + tt * d_t;
-        tile_r[at] = flux_r;
-        tile_s[at] = flux_s;
-        along_t = flux_t;
-        Lanes mass(0.0);
-        if (args.lambda != 0) mass = args.lambda * determinant(rr, rs, rt, ss, st, tt) * value;
-        // Two sums are shorter to wait for, but take a register more.
-        if constexpr (Shape::tiles_in_registers)
-          dot += mass * value + flux_r * d_r + flux_s * d_s + flux_t * d_t;
-        else
-          dot += (mass * value + flux_r * d_r) + (flux_s * d_s + flux_t * d_t);
-        Lanes at_point = mass;
-        if (adds_face_term(i)) at_point += m_end[i] * flux_r;
-        if (adds_face_term(j)) at_point += m_end[j] * flux_s;
-        if (k == 0 || k == nq - 1) at_point += m_end[k] * flux_t;
-        value = at_point;
-      };
-      for_each_point(first_layer, n_layers, thread, make_flux);
-      // Of every step, as that has the barriers: the last one's sum is of the whole columns.
-      sum.put(team.team_rank(), works ? dot : Lanes(0.0));
-      team.team_barrier();
-      using Result = std::conditional_t<columns_are_tiles, Subtract, Put>;
-      differentiate_lines(tile_r, tile_s, Result{columns_are_tiles ? layer : tile_r},
-                          Result{columns_are_tiles ? layer : tile_s}, n_layers, thread, prefetch,
-                          Prefetch::of_fluxes);
-      sum.fold(team.team_rank());
-      team.team_barrier();
-      if constexpr (!columns_are_tiles)
+        if (first_layer == 0) differentiate_along_t();
+        team.team_barrier();
+        differentiate_lines(tile_r, tile_s, n_layers, thread);
+        team.team_barrier();
+        const auto make_flux = [&](int k, int c, int at, int i, int j) NEKBONE_K_INLINED {
+          Lanes &value = u[k * stride + c], &along_t = u_t[k * u_t_stride + c];
+          value = make_fluxes(factor_at(k, c, i, j), lambda, k, i, j, value, tile_r[at], tile_s[at],
+                              along_t, dot);
+        };
+        for_each_point(first_layer, n_layers, thread, make_flux);
+        // Of every step, as that has the barriers: the last one's sum is of the whole columns.
+        sum.put(team.team_rank(), works ? dot : Lanes(0.0));
+        team.team_barrier();
+        differentiate_lines(tile_r, tile_s, n_layers, thread);
+        sum.fold(team.team_rank());
+        team.team_barrier();
         for_each_point(first_layer, n_layers, thread, [&](int k, int c, int at, int, int) {
           u[k * stride + c] -= tile_r[at] + tile_s[at];
         });
-    });
+      });
+    }
 
     for (int c = 0; c < columns; ++c) {
       differentiate(u_t + c, u_t_stride,
@@ -298,41 +283,109 @@ class AxhelmKernel {
     m_derivative(x, set);
   }
 
-  /// What becomes of the derivatives at the entries of a tile.
-  struct Put {
-    Lanes* tile;
-    KOKKOS_FORCEINLINE_FUNCTION void operator()(int at, const Lanes& value) const {
-      tile[at] = value;
+  /// Derivatives along r and s, and that along t in `along_t`, become fluxes at a point; `dot` gets
+  /// their products, and the mass'. What Au is there but for derivatives of fluxes is returned.
+  KOKKOS_FORCEINLINE_FUNCTION Lanes make_fluxes(const Factor& factor, double lambda, int k, int i,
+                                                int j, const Lanes& value, Lanes& along_r,
+                                                Lanes& along_s, Lanes& along_t, Lanes& dot) const {
+    const auto& [rr, rs, rt, ss, st, tt] = factor;
+    const Lanes d_r = along_r, d_s = along_s, d_t = along_t;
+    const Lanes flux_r = rr * d_r + rs * d_s + rt * d_t;
+    const Lanes flux_s = rs * d_r + ss * d_s + st * d_t;
+    const Lanes flux_t = rt * d_r + st * d_s + tt * d_t;
+    along_r = flux_r;
+    along_s = flux_s;
+    along_t = flux_t;
+    Lanes mass(0.0);
+    if (lambda != 0) mass = lambda * determinant(rr, rs, rt, ss, st, tt) * value;
+    if constexpr (by_rows) {  // sums of their own, so that none waits for the mass
+      dot += mass * value;
+      dot += flux_r * d_r + (flux_s * d_s + flux_t * d_t);
+    } else if constexpr (Shape::tiles_in_registers) {
+      dot += mass * value + flux_r * d_r + flux_s * d_s + flux_t * d_t;
+    } else {  // two sums are shorter to wait for, but take a register more
+      dot += (mass * value + flux_r * d_r) + (flux_s * d_s + flux_t * d_t);
     }
-  };
-  struct Subtract {
-    Lanes* tile;
-    KOKKOS_FORCEINLINE_FUNCTION void operator()(int at, const Lanes& value) const {
-      tile[at] -= value;
-    }
-  };
+    Lanes at_point = mass;
+    if (adds_face_term(i)) at_point += m_end[i] * flux_r;
+    if (adds_face_term(j)) at_point += m_end[j] * flux_s;
+    if (k == 0 || k == nq - 1) at_point += m_end[k] * flux_t;
+    return at_point;
+  }
 
-  /// The thread's share of the lines along r of one tile, along s of another. Results may take the
-  /// place of the tile's values.
-  template <int n_layers, class Result>
-  KOKKOS_FORCEINLINE_FUNCTION void differentiate_lines(const Lanes* from_r, const Lanes* from_s,
-                                                       const Result& to_r, const Result& to_s,
+  /// Layer k of u becomes Au but for what comes along t, and ∂u/∂t the flux along t, by the thread
+  /// that has whole layers. factor_at(k, c, i, j) is the factor of the point over (i, j), its c-th.
+  template <class FactorAt>
+  KOKKOS_FORCEINLINE_FUNCTION void apply_layer(double lambda, int k, const FactorAt& factor_at,
+                                               Lanes* layer, Lanes* u_t, Lanes* tile,
+                                               const Prefetch& prefetch, Lanes& dot) const {
+    differentiate_along_s(
+        layer, [&](int line) NEKBONE_K_INLINED { prefetch.at_line(Prefetch::of_u, line); },
+        [&](int at, const Lanes& value) { tile[at] = value; });
+    for (int j = 0; j < nq; ++j) {
+      prefetch.at_line(Prefetch::of_u, nq + j);
+      Lanes* const row = layer + j * nq;
+      Lanes along_r[nq];
+      differentiate(row, 1, [&](int i, const Lanes& value) { along_r[i] = value; });
+      const auto make_flux = [&](int i) NEKBONE_K_INLINED {
+        const int c = j * nq + i;
+        prefetch.at_point(c);
+        row[i] = make_fluxes(factor_at(k, c, i, j), lambda, k, i, j, row[i], along_r[i], tile[c],
+                             u_t[c], dot);
+      };
+      NEKBONE_K_UNROLL
+      for (int i = 0; i < nq; ++i) make_flux(i);
+      m_derivative(along_r, [&](int i, const Lanes& value) { row[i] -= value; });
+      prefetch.at_line(Prefetch::of_fluxes, j);
+    }
+    differentiate_along_s(
+        tile, [&](int line) NEKBONE_K_INLINED { prefetch.at_line(Prefetch::of_fluxes, nq + line); },
+        [&](int at, const Lanes& value) { layer[at] -= value; });
+  }
+
+  /// before(line), and put(entry of the layer, derivative) for its values, for every line along s.
+  template <class Before, class Put>
+  KOKKOS_FORCEINLINE_FUNCTION void differentiate_along_s(const Lanes* layer, const Before& before,
+                                                         const Put& put) const {
+    int i = 0;
+    if constexpr (Shape::two_lines_abreast) {
+      for (; i + 1 < nq; i += 2) {
+        before(i);
+        before(i + 1);
+        Lanes x[nq], also[nq];
+        NEKBONE_K_UNROLL
+        for (int m = 0; m < nq; ++m) {
+          x[m] = layer[m * nq + i];
+          also[m] = layer[m * nq + i + 1];
+        }
+        m_derivative(x, also, [&](int m, const Lanes& value, const Lanes& value_also) {
+          put(m * nq + i, value);
+          put(m * nq + i + 1, value_also);
+        });
+      }
+    }
+    for (; i < nq; ++i) {
+      before(i);
+      differentiate(layer + i, nq, [&](int m, const Lanes& value) { put(m * nq + i, value); });
+    }
+  }
+
+  /// The thread's share of the lines along r of one tile, along s of the other, in place.
+  template <int n_layers>
+  KOKKOS_FORCEINLINE_FUNCTION void differentiate_lines(Lanes* tile_r, Lanes* tile_s,
                                                        std::integral_constant<int, n_layers>,
-                                                       int thread, const Prefetch& prefetch,
-                                                       typename Prefetch::Pass pass) const {
+                                                       int thread) const {
     for_each_line<n_layers * nq>(thread, [&](int line) {
-      prefetch.at_line(pass, line);
-      const int row = line * Shape::pitch;
-      differentiate(from_r + row, 1, [&](int m, const Lanes& value) { to_r(row + m, value); });
+      Lanes* const row = tile_r + line * Shape::pitch;
+      differentiate(row, 1, [&](int m, const Lanes& value) { row[m] = value; });
     });
     // Threads that had no row in the last round begin.
     constexpr int with_row = n_layers * nq % threads;
     const int turned = with_row == 0 ? thread : (thread + threads - with_row) % threads;
     for_each_line<n_layers * nq>(turned, [&](int line) {
-      prefetch.at_line(pass, nq + line);
-      const int along_s = line / nq * tile_layer + line % nq;
-      differentiate(from_s + along_s, Shape::pitch,
-                    [&](int m, const Lanes& value) { to_s(along_s + m * Shape::pitch, value); });
+      Lanes* const along_s = tile_s + line / nq * tile_layer + line % nq;
+      differentiate(along_s, Shape::pitch,
+                    [&](int m, const Lanes& value) { along_s[m * Shape::pitch] = value; });
     });
   }
 

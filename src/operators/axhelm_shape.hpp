@@ -26,6 +26,9 @@ struct AxhelmShape {
   static constexpr bool tiles_in_registers = false;
   /// Layers of factors that are read before they are needed.
   static constexpr int factors_ahead = 0;
+  /// Whether lines along s are differentiated two at a time: with AVX-512 there are registers for
+  /// it.
+  static constexpr bool two_lines_abreast = ElementLayout::lanes == 8;
   /// Whether what is needed next is fetched into a cache meanwhile (AxhelmPrefetch).
   static constexpr bool prefetches = true;
   /// Whether the indices of a thread's columns are read before any value, and kept.

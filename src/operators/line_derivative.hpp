@@ -48,9 +48,9 @@ class LineDerivative {
     [[maybe_unused]] const T middle = x[half];
     NEKBONE_K_UNROLL
     for (int i = 0; i < half; ++i) {
-      T of_even(0.0), of_odd(0.0);
+      T of_even = m_of_even[i][0] * even[0], of_odd = m_of_odd[i][0] * odd[0];
       NEKBONE_K_UNROLL
-      for (int m = 0; m < half; ++m) {
+      for (int m = 1; m < half; ++m) {
         of_even += m_of_even[i][m] * even[m];
         of_odd += m_of_odd[i][m] * odd[m];
       }
@@ -59,10 +59,59 @@ class LineDerivative {
       set(nq - 1 - i, of_odd - of_even);
     }
     if constexpr (has_middle) {
-      T of_odd(0.0);
+      T of_odd = m_middle_row[0] * odd[0];
       NEKBONE_K_UNROLL
-      for (int m = 0; m < half; ++m) of_odd += m_middle_row[m] * odd[m];
+      for (int m = 1; m < half; ++m) of_odd += m_middle_row[m] * odd[m];
       set(half, of_odd);
+    }
+  }
+
+  /// set(i, y_i, z_i) for every node of two lines, of derivatives y and z, by coefficients that are
+  /// read once for both. Written out: where lines are an index, GCC keeps less in registers.
+  template <class T, class Set>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const T (&x)[nq], const T (&also)[nq],
+                                              const Set& set) const {
+    T even[half], odd[half], even_also[half], odd_also[half];
+    NEKBONE_K_UNROLL
+    for (int m = 0; m < half; ++m) {
+      even[m] = x[m] + x[nq - 1 - m];
+      odd[m] = x[m] - x[nq - 1 - m];
+      even_also[m] = also[m] + also[nq - 1 - m];
+      odd_also[m] = also[m] - also[nq - 1 - m];
+    }
+    [[maybe_unused]] const T middle = x[half], middle_also = also[half];
+    NEKBONE_K_UNROLL
+    for (int i = 0; i < half; ++i) {
+      T a(m_of_even[i][0]), b(m_of_odd[i][0]);
+      T of_even = a * even[0], of_even_also = a * even_also[0];
+      T of_odd = b * odd[0], of_odd_also = b * odd_also[0];
+      NEKBONE_K_UNROLL
+      for (int m = 1; m < half; ++m) {
+        a = T(m_of_even[i][m]);
+        b = T(m_of_odd[i][m]);
+        of_even += a * even[m];
+        of_even_also += a * even_also[m];
+        of_odd += b * odd[m];
+        of_odd_also += b * odd_also[m];
+      }
+      if constexpr (has_middle) {
+        a = T(m_middle_column[i]);
+        of_even += a * middle;
+        of_even_also += a * middle_also;
+      }
+      set(i, of_odd + of_even, of_odd_also + of_even_also);
+      set(nq - 1 - i, of_odd - of_even, of_odd_also - of_even_also);
+    }
+    if constexpr (has_middle) {
+      T b(m_middle_row[0]);
+      T of_odd = b * odd[0], of_odd_also = b * odd_also[0];
+      NEKBONE_K_UNROLL
+      for (int m = 1; m < half; ++m) {
+        b = T(m_middle_row[m]);
+        of_odd += b * odd[m];
+        of_odd_also += b * odd_also[m];
+      }
+      set(half, of_odd, of_odd_also);
     }
   }
 

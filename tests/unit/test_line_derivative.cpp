@@ -41,9 +41,33 @@ void compare_with_matrix() {
     }
 }
 
+/// Two lines abreast, in place, are each what it is alone.
+template <int nq>
+void compare_two_lines() {
+  const LineDerivative<nq> derivative{ScaledBasis(make_gll_basis(nq - 1))};
+  Lanes x[nq], y[nq], alone[2][nq];
+  for (int m = 0; m < nq; ++m) {
+    x[m] = Lanes(std::sin(1.0 + 3 * m));
+    y[m] = Lanes(std::cos(2.0 * m));
+  }
+  derivative(x, [&](int i, const Lanes& value) { alone[0][i] = value; });
+  derivative(y, [&](int i, const Lanes& value) { alone[1][i] = value; });
+  int set = 0;
+  derivative(x, y, [&](int i, const Lanes& of_x, const Lanes& of_y) {
+    x[i] = of_x;
+    y[i] = of_y;
+    ++set;
+  });
+  EXPECT_EQ(set, nq);
+  for (int i = 0; i < nq; ++i) {
+    EXPECT_NEAR(x[i][0], alone[0][i][0], 1e-13 * nq * nq) << "Nq " << nq << ", i " << i;
+    EXPECT_NEAR(y[i][0], alone[1][i][0], 1e-13 * nq * nq) << "Nq " << nq << ", i " << i;
+  }
+}
+
 template <int... nq>
 void compare_each(std::integer_sequence<int, nq...>) {
-  (compare_with_matrix<nq + 2>(), ...);
+  ((compare_with_matrix<nq + 2>(), compare_two_lines<nq + 2>()), ...);
 }
 
 TEST(LineDerivative, IsTheMatrixAtEveryOrder) {
