@@ -95,13 +95,15 @@ struct AxhelmElements {
 
   /// Stored factors: those of point q = (k Nq + j) Nq + i and after it, for read_factor().
   KOKKOS_FORCEINLINE_FUNCTION const double* factors(LocalIndex block, int q) const {
-    return geometry(block, q, ElementLayout::n_factors * nq * nq * nq);
+    return geometry(block, ElementLayout::factor_item(nq, q, 0),
+                    ElementLayout::n_factors * nq * nq * nq);
   }
   /// The factor of the point that lies `points` after.
   KOKKOS_FORCEINLINE_FUNCTION SymmetricFactor<Lanes> read_factor(const double* from,
                                                                  int points) const {
     const auto entry = [&](int c) {
-      return read_lanes(from + (c * nq * nq * nq + points) * ElementLayout::group_size(nq));
+      return read_lanes(from +
+                        ElementLayout::factor_item(nq, points, c) * ElementLayout::group_size(nq));
     };
     return {entry(0), entry(1), entry(2), entry(3), entry(4), entry(5)};
   }

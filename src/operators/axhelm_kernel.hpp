@@ -113,6 +113,7 @@ class AxhelmKernel {
     Lanes* const tile_s = tile_r + (by_rows ? 0 : tile_size);
     const double* const stored = m_elements.factors(block, thread);
     const BlockFactors<geometry> computed(m_elements, block);
+    const Prefetch prefetch(m_elements, block);
 
     Lanes u[nq * stride];  // value k of column c at k * stride + c; becomes Au
     Lanes own_u_t[Shape::u_t_in_scratch ? 1 : nq * stride];
@@ -147,9 +148,11 @@ class AxhelmKernel {
     const double lambda = args.lambda;
     Lanes dot(0.0);  // u·Au of the thread's columns
     const auto differentiate_along_t = [&] {
-      for (int c = 0; c < columns; ++c)
+      for (int c = 0; c < columns; ++c) {
+        prefetch.before_layers(c);
         differentiate(u + c, stride,
                       [&](int k, const Lanes& value) { u_t[k * u_t_stride + c] = value; });
+      }
     };
     const auto factor_at = [&](int k, int c, int i, int j) NEKBONE_K_INLINED {
       if constexpr (!is_stored) {
@@ -167,8 +170,8 @@ class AxhelmKernel {
     if constexpr (by_rows) {
       differentiate_along_t();
       for (int k = 0; k < nq; ++k)
-        apply_layer(lambda, k, factor_at, u + k * stride, u_t + k * u_t_stride, tile_s,
-                    Prefetch(m_elements, block, k), dot);
+        apply_layer(lambda, k, factor_at, u + k * stride, u_t + k * u_t_stride, tile_s, prefetch,
+                    dot);
       sum.put(team.team_rank(), dot);
     } else {
       for_each_step([&](auto first_layer, auto n_layers) {
@@ -198,6 +201,7 @@ class AxhelmKernel {
     }
 
     for (int c = 0; c < columns; ++c) {
+      prefetch.after_layers(c);
       differentiate(u_t + c, u_t_stride,
                     [&](int k, const Lanes& value) { u[k * stride + c] -= value; });
       const Column column = column_of(thread + c);
@@ -320,26 +324,26 @@ class AxhelmKernel {
                                                Lanes* layer, Lanes* u_t, Lanes* tile,
                                                const Prefetch& prefetch, Lanes& dot) const {
     differentiate_along_s(
-        layer, [&](int line) NEKBONE_K_INLINED { prefetch.at_line(Prefetch::of_u, line); },
+        layer, [&](int line) NEKBONE_K_INLINED { prefetch.in_layer(k, line); },
         [&](int at, const Lanes& value) { tile[at] = value; });
     for (int j = 0; j < nq; ++j) {
-      prefetch.at_line(Prefetch::of_u, nq + j);
+      prefetch.in_layer(k, nq + 4 * j);
       Lanes* const row = layer + j * nq;
       Lanes along_r[nq];
       differentiate(row, 1, [&](int i, const Lanes& value) { along_r[i] = value; });
       const auto make_flux = [&](int i) NEKBONE_K_INLINED {
         const int c = j * nq + i;
-        prefetch.at_point(c);
+        prefetch.at_point(k, j, i);
         row[i] = make_fluxes(factor_at(k, c, i, j), lambda, k, i, j, row[i], along_r[i], tile[c],
                              u_t[c], dot);
       };
       NEKBONE_K_UNROLL
       for (int i = 0; i < nq; ++i) make_flux(i);
+      prefetch.in_layer(k, nq + 4 * j + 3);
       m_derivative(along_r, [&](int i, const Lanes& value) { row[i] -= value; });
-      prefetch.at_line(Prefetch::of_fluxes, j);
     }
     differentiate_along_s(
-        tile, [&](int line) NEKBONE_K_INLINED { prefetch.at_line(Prefetch::of_fluxes, nq + line); },
+        tile, [&](int line) NEKBONE_K_INLINED { prefetch.in_layer(k, 5 * nq + line); },
         [&](int at, const Lanes& value) { layer[at] -= value; });
   }
 

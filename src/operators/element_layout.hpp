@@ -73,6 +73,13 @@ struct ElementLayout {
   KOKKOS_FUNCTION static constexpr int group_size(int nq) {
     return (is_host_device || nq > 2) ? lanes : 32;
   }
+  /// Which geometric value of an element the factor's entry c at point q = (k Nq + j) Nq + i is,
+  /// where factors are stored. Linear in q and c. A CPU's thread reads the entries of a point
+  /// together, and memory in one stream; a GPU's threads, each with a point, read the same entry
+  /// side by side.
+  KOKKOS_FUNCTION static constexpr int factor_item(int nq, int q, int c) {
+    return is_host_device ? q * n_factors + c : c * nq * nq * nq + q;
+  }
   /// Where geometric value `item`, of `items` an element, of the element at a position lies.
   KOKKOS_FUNCTION static constexpr std::size_t geometry_offset(int nq, LocalIndex position,
                                                                int item, int items) {

@@ -124,15 +124,15 @@ struct FactorKernel {
 
   KOKKOS_FUNCTION void store_factors(const ElementCoordinates& element, LocalIndex position,
                                      int q) const {
-    const int points = element.points, i = q % nq, j = q / nq % nq, k = q / (nq * nq);
+    const int i = q % nq, j = q / nq % nq, k = q / (nq * nq);
     const Metric metric(element, derivative, i, j, k);
     const auto& a = metric.adjugate;
     const double scale = 1 / metric.jacobian;
     int c = 0;
     for (int r = 0; r < 3; ++r)
       for (int s = r; s < 3; ++s, ++c)
-        factors(ElementLayout::geometry_offset(nq, position, c * points + q,
-                                               ElementLayout::n_factors * points)) =
+        factors(ElementLayout::geometry_offset(nq, position, ElementLayout::factor_item(nq, q, c),
+                                               ElementLayout::n_factors * element.points)) =
             scale * (a[r][0] * a[s][0] + a[r][1] * a[s][1] + a[r][2] * a[s][2]);
   }
 };

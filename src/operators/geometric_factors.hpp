@@ -97,7 +97,8 @@ struct FactorReader {
   }
   KOKKOS_FUNCTION double metric(LocalIndex position, int c, int i, int j, int k) const {
     if (geometry == Geometry::affine) return value(position, c);
-    if (geometry == Geometry::stored) return value(position, (c * nq + k) * nq * nq + j * nq + i);
+    if (geometry == Geometry::stored)
+      return value(position, ElementLayout::factor_item(nq, (k * nq + j) * nq + i, c));
     TrilinearMap<double> map;
     for (int term = 0; term < map.n_coefficients; ++term)
       for (int d = 0; d < 3; ++d) map.coefficients[term][d] = value(position, 3 * term + d);

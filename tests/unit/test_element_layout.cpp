@@ -103,5 +103,24 @@ TEST(ElementLayout, EveryGeometricValueHasAPlaceOfItsOwn) {
     }
 }
 
+TEST(ElementLayout, EveryFactorEntryHasAPlaceOfItsOwn) {
+  for (const int nq : {2, 3, 8}) {
+    const int points = nq * nq * nq;
+    std::set<int> items;
+    for (int q = 0; q < points; ++q)
+      for (int c = 0; c < ElementLayout::n_factors; ++c) {
+        const int item = ElementLayout::factor_item(nq, q, c);
+        items.insert(item);
+        // Kernels address a point from another, and an entry from the first.
+        EXPECT_EQ(item,
+                  ElementLayout::factor_item(nq, q, 0) + ElementLayout::factor_item(nq, 0, c));
+        EXPECT_EQ(ElementLayout::factor_item(nq, q, 0), q * ElementLayout::factor_item(nq, 1, 0));
+      }
+    EXPECT_EQ(*items.begin(), 0);
+    EXPECT_EQ(*items.rbegin(), points * ElementLayout::n_factors - 1);
+    EXPECT_EQ(items.size(), std::size_t(points) * ElementLayout::n_factors);
+  }
+}
+
 }  // namespace
 }  // namespace nekbone_k
