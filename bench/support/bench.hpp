@@ -21,6 +21,7 @@ struct BenchOptions {
   double seconds = 1;                  ///< to spend on timing one benchmark
   std::int64_t points = 2'000'000;     ///< local points a rank, larger than caches
   std::int64_t cache_points = 30'000;  ///< local points a rank whose factors fit in a cache
+  double lambda = 0.1;                 ///< mass coefficient, by default the hipBone comparison's
   Strategy strategy = all_strategies().front();  ///< exchange inside operator, CG and gs_op
   std::vector<std::string> variants;             ///< libraries for bench_kernel_variants
 };

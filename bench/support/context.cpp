@@ -73,6 +73,7 @@ void add_context(const Bench& bench) {
     add(name, environment(name));
   add("cpu_model", cpu_model());
   add("cpu_cores", sysconf(_SC_NPROCESSORS_ONLN));
+  add("lambda", fmt::format("{}", bench.options().lambda));
   add("strategy", bench.options().strategy.name);
   add("seconds_a_benchmark", bench.options().quick ? 0 : bench.options().seconds);
   if (!machine.warnings.empty()) add("warnings", joined(machine.warnings));

@@ -45,6 +45,8 @@ void parse(CLI::App& app, CommandLine& line, int argc, char** argv) {
       ->check(CLI::PositiveNumber);
   app.add_option("--cache-points", options.cache_points, "Local points a rank of the small meshes")
       ->check(CLI::PositiveNumber);
+  app.add_option("--lambda", options.lambda, "Mass coefficient of the operator; 0: none")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--strategy", strategy, "Exchange inside the operator, CG and gs_op");
   app.add_option(
       "--variant", options.variants,

@@ -39,10 +39,10 @@ OperatorCase::OperatorCase(const Bench& bench, const MeshSpec& spec, int order)
     : mesh(spec, order, bench.comm().size(), bench.comm().rank()),
       space(bench.comm(), mesh),
       geometry(space),
-      a(space, geometry, bench_lambda),
+      a(space, geometry, bench.options().lambda),
       b(space.make_vector("b")) {
   space.gs().select(bench.options().strategy);
-  Problem(ProblemKind::nekbone, spec, bench_lambda).right_hand_side(space, geometry, b);
+  Problem(ProblemKind::nekbone, spec, bench.options().lambda).right_hand_side(space, geometry, b);
 }
 
 AxhelmArguments OperatorCase::all_elements(const DeviceVector<double>& au,

@@ -11,9 +11,6 @@
 
 namespace nekbone_k {
 
-/// Mass coefficient of all operators here: that of the hipBone comparison.
-inline constexpr double bench_lambda = 0.1;
-
 /// A deformed Dirichlet box in which every rank has nearly a cube of elements with about `points`
 /// local points at `order`, at least one element.
 MeshSpec mesh_of_size(int ranks, int order, std::int64_t points);
