@@ -77,10 +77,12 @@ void add_context(const Bench& bench) {
   add("strategy", bench.options().strategy.name);
   add("seconds_a_benchmark", bench.options().quick ? 0 : bench.options().seconds);
   if (!machine.warnings.empty()) add("warnings", joined(machine.warnings));
-  if (!bench.options().quick)
-    add("copy_GB_per_s",
-        fmt::format("{:.2f}",
-                    measure_copy_bandwidth(bench.comm(), find_node_layout(bench.comm())) / 1e9));
+  if (!bench.options().quick) {
+    const MemoryBandwidth memory =
+        measure_memory_bandwidth(bench.comm(), find_node_layout(bench.comm()));
+    add("copy_GB_per_s", fmt::format("{:.2f}", memory.copy / 1e9));
+    add("triad_GB_per_s", fmt::format("{:.2f}", memory.triad / 1e9));
+  }
 }
 
 }  // namespace nekbone_k

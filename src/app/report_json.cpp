@@ -87,7 +87,9 @@ Json input_json(const Case& c) {
 }
 
 Json machine_json(const MachineRecord& m) {
-  const Json bandwidth = m.copy_bandwidth > 0 ? number(m.copy_bandwidth) : Json(nullptr);
+  const auto measured = [](double bandwidth) {
+    return bandwidth > 0 ? number(bandwidth) : Json(nullptr);
+  };
   return {
       {"version", m.version},
       {"commit", m.commit},
@@ -105,7 +107,8 @@ Json machine_json(const MachineRecord& m) {
       {"devices", m.devices},
       {"binding", m.binding},
       {"warnings", m.warnings},
-      {"copy_bandwidth_bytes_per_s", bandwidth},
+      {"copy_bandwidth_bytes_per_s", measured(m.bandwidth.copy)},
+      {"triad_bandwidth_bytes_per_s", measured(m.bandwidth.triad)},
       {"paths", m.paths ? paths_json(*m.paths) : Json(nullptr)},
   };
 }
@@ -268,7 +271,7 @@ Json summation_cost_json(const std::optional<SummationCost>& cost) {
           {"iterations", cost->iterations}};
 }
 
-Json solve_json(const SolveRecord& s, double copy_bandwidth) {
+Json solve_json(const SolveRecord& s, const MemoryBandwidth& machine) {
   return {
       {"order", s.order},
       {"strategy", s.strategy},
@@ -294,7 +297,8 @@ Json solve_json(const SolveRecord& s, double copy_bandwidth) {
       {"dofs_per_s", number(s.dofs_per_second)},
       {"bytes_per_dof", number(s.bytes_per_dof)},
       {"bandwidth_bytes_per_s", number(s.bandwidth)},
-      {"bandwidth_share", ratio(s.bandwidth, copy_bandwidth)},
+      {"bandwidth_share", ratio(s.bandwidth, machine.copy)},
+      {"triad_share", ratio(s.bandwidth, machine.triad)},
       {"peak_memory_bytes", number(s.peak_memory)},
       {"history", numbers(s.history)},
       {"checksum", s.checksum ? Json(fmt::format("{:016x}", *s.checksum)) : Json(nullptr)},
@@ -309,7 +313,7 @@ Json to_json(const RunRecord& record) {
   Json orders = Json::array();
   for (const OrderRecord& order : record.orders) orders.push_back(order_json(order));
   Json solve = nullptr;
-  if (record.solve) solve = solve_json(*record.solve, record.machine.copy_bandwidth);
+  if (record.solve) solve = solve_json(*record.solve, record.machine.bandwidth);
   return {
       {"report_version", report_version},
       {"passed", record.passed},

@@ -50,14 +50,15 @@ std::string error_text(const SolveRecord& solve) {
   return text + ", relative to the exact solution";
 }
 
-std::string traffic_text(const SolveRecord& solve, double copy_bandwidth) {
+std::string traffic_text(const SolveRecord& solve, const MemoryBandwidth& machine) {
   std::string text =
       fmt::format("at least {} B per DOF and iteration: {}", significant(solve.bytes_per_dof),
                   giga_text(solve.bandwidth, "B/s"));
-  if (copy_bandwidth > 0)
-    text += fmt::format(", {:.1f} % of the {} copied in this run",
-                        100 * solve.bandwidth / copy_bandwidth, giga_text(copy_bandwidth, "B/s"));
-  if (solve.bandwidth > copy_bandwidth && copy_bandwidth > 0)
+  if (machine.copy > 0)
+    text +=
+        fmt::format(", {:.1f} % of the copy and {:.1f} % of the triad of this run",
+                    100 * solve.bandwidth / machine.copy, 100 * solve.bandwidth / machine.triad);
+  if (machine.copy > 0 && solve.bandwidth > std::max(machine.copy, machine.triad))
     text += "; more than memory gives, so the case stays in caches";
   return text;
 }
@@ -93,9 +94,10 @@ std::string header_text(const RunRecord& record) {
     text += field("sums", "deterministic: by element of the whole mesh, dot products exact");
   text += field("mesh", mesh_text(input.mesh));
   text += machine_text(machine, true);
-  if (machine.copy_bandwidth > 0)
-    text += field(
-        "copy", giga_text(machine.copy_bandwidth, "B/s") + " read plus written, all ranks at once");
+  if (const MemoryBandwidth& memory = machine.bandwidth; memory.copy > 0)
+    text +=
+        field("memory", fmt::format("copy {}, triad {}, read plus written, all ranks at once",
+                                    giga_text(memory.copy, "B/s"), giga_text(memory.triad, "B/s")));
   for (const std::string& warning : machine.warnings) text += field("WARNING", warning);
   return text;
 }
@@ -141,7 +143,7 @@ std::string solve_text(const SolveRecord& solve, const MachineRecord& machine) {
   text += field("peak memory", bytes_text(solve.peak_memory) + ", sum over the ranks");
   text += field("speed", fmt::format("{} by Nekbone's count, {}", giga_text(solve.flops, "FLOP/s"),
                                      giga_text(solve.dofs_per_second, "DOF/s")));
-  text += field("traffic", traffic_text(solve, machine.copy_bandwidth));
+  text += field("traffic", traffic_text(solve, machine.bandwidth));
   if (solve.checksum)
     text += field("checksum", fmt::format("{:016x}, of the solution's bits: the same for every "
                                           "strategy and number of ranks",

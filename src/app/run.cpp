@@ -205,8 +205,8 @@ bool run(const Communicator& comm, const Case& input) {
   require_no_inverted_elements(comm, tuned);
 
   record.machine = make_machine_record(comm);
-  progress.stage("measuring the copy bandwidth");
-  record.machine.copy_bandwidth = measure_copy_bandwidth(comm, layout);
+  progress.stage("measuring the memory bandwidth");
+  record.machine.bandwidth = measure_memory_bandwidth(comm, layout);
   reset_peak_memory();  // what measuring took is not what the case takes
   print(comm, progress, header_text(record));
   TuningWatch watch(comm, input.tuning_journal, input.tuning_patience, record.machine);

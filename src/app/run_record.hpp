@@ -9,6 +9,7 @@
 
 #include "app/case.hpp"
 #include "core/communicator.hpp"
+#include "core/machine.hpp"
 #include "gs/all_reduce_tuner.hpp"
 #include "gs/audit.hpp"
 #include "gs/machine_paths.hpp"
@@ -31,7 +32,7 @@ struct MachineRecord {
   std::vector<std::string> devices;   ///< of each rank; "host" without an accelerator
   std::vector<std::string> binding;   ///< of each rank: cores it may run on, e.g. "0-1"
   std::vector<std::string> warnings;  ///< "what is the matter; what to do"
-  double copy_bandwidth = 0;  ///< B/s a rank-set: all ranks copying at once, read plus written
+  MemoryBandwidth bandwidth;          ///< of all ranks at once; zeros: not measured
   std::optional<MachinePaths> paths;  ///< what the paths of exchanges cost, once measured
   std::string started;                ///< UTC, ISO 8601
 };

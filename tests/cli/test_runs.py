@@ -181,6 +181,8 @@ class RunTest(harness.CliTest):
             ("bandwidth_bytes_per_s", solve["bandwidth_bytes_per_s"], traffic),
             ("bandwidth_share", solve["bandwidth_share"],
              traffic / report["machine"]["copy_bandwidth_bytes_per_s"]),
+            ("triad_share", solve["triad_share"],
+             traffic / report["machine"]["triad_bandwidth_bytes_per_s"]),
             ("relative_residual", solve["relative_residual"],
              solve["residual"] / solve["rhs_norm"]),
             ("relative_true_residual", solve["relative_true_residual"],

@@ -162,7 +162,7 @@ MachineRecord usual_machine() {
   m.hosts = {"node1", "node1", "node2", "node2"};
   m.devices = {"host", "host", "host", "host"};
   m.binding = {"0-1", "2-3", "0-1", "2-3"};
-  m.copy_bandwidth = 100e9;
+  m.bandwidth = {100e9, 80e9};
   m.started = "2025-01-31T12:00:00Z";
   return m;
 }

@@ -74,6 +74,8 @@ TEST(ReportHeader, GroupsEqualRanks) {
   EXPECT_TRUE(contains(text,
                        "  cores         ranks 0, 2: 0-1\n"
                        "                ranks 1, 3: 2-3\n"));
+  EXPECT_TRUE(
+      contains(text, "  memory        copy 100.0 GB/s, triad 80.00 GB/s, read plus written"));
   EXPECT_FALSE(contains(text, "WARNING"));
 }
 
@@ -321,15 +323,15 @@ TEST(ReportSolve, HasFiguresWithUnits) {
   EXPECT_TRUE(contains(text, "20.00 s, 200.0 ms an iteration; set-up before it 1.500 s"));
   EXPECT_TRUE(contains(text, "17.50 GiB"));
   EXPECT_TRUE(contains(text, "87.25 GFLOP/s by Nekbone's count, 0.4496 GDOF/s"));
-  EXPECT_TRUE(
-      contains(text, "171.0 B per DOF and iteration: 76.88 GB/s, 76.9 % of the 100.0 GB/s"));
+  EXPECT_TRUE(contains(
+      text, "171.0 B per DOF and iteration: 76.88 GB/s, 76.9 % of the copy and 96.1 % of"));
   EXPECT_TRUE(contains(text, "  PASS          the recomputed residual agrees"));
 }
 
 TEST(ReportSolve, SaysWhenTheCaseStaysInCaches) {
   RunRecord run = usual_run();
   EXPECT_FALSE(contains(solve_text(*run.solve, run.machine), "caches"));
-  run.solve->bandwidth = 1.5 * run.machine.copy_bandwidth;
+  run.solve->bandwidth = 1.5 * run.machine.bandwidth.copy;
   EXPECT_TRUE(contains(solve_text(*run.solve, run.machine), "150.0 %"));
   EXPECT_TRUE(contains(solve_text(*run.solve, run.machine), "caches"));
 }
@@ -422,6 +424,7 @@ TEST(ReportJson, CarriesWhatItWasGiven) {
   EXPECT_EQ(json["input"]["gather_scatter"]["tuning"]["minimum_rounds"], 5);
   EXPECT_EQ(json["machine"]["hosts"][2], "node2");
   EXPECT_EQ(json["machine"]["copy_bandwidth_bytes_per_s"], 100e9);
+  EXPECT_EQ(json["machine"]["triad_bandwidth_bytes_per_s"], 80e9);
 
   const auto& grid = json["process_grid"];
   EXPECT_EQ(grid["selected"], "1 × 2 × 2");
@@ -454,6 +457,7 @@ TEST(ReportJson, CarriesWhatItWasGiven) {
   EXPECT_EQ(json["solve"]["relative_residual"], 5e-7);
   EXPECT_EQ(json["solve"]["history"], (std::vector<double>{4, 1, 2e-6}));
   EXPECT_DOUBLE_EQ(json["solve"]["bandwidth_share"].get<double>(), 0.7688);
+  EXPECT_DOUBLE_EQ(json["solve"]["triad_share"].get<double>(), 0.961);
 }
 
 TEST(ReportJson, HasPathsAndPredictions) {
