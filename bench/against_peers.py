@@ -1,19 +1,23 @@
 #!/usr/bin/env python3
-"""CG against Nekbone and Ax against libCEED on a CPU: the same work, in turn, in one run.
+"""CG against Nekbone, Ax against libCEED and gs_op against gslib on a CPU: the same work, in turn, in one run.
 
-    bench/against_peers.py --nekbone COMMAND --libceed COMMAND [--rounds N] [--out FILE.json] BIN_DIRECTORY
+    bench/against_peers.py [--nekbone COMMAND] [--libceed COMMAND] [--gslib COMMAND] [--ranks P...]
+                           [--rounds N] [--out FILE.json] BIN_DIRECTORY
 
 Builds of the peers are yours to make; bench/README.md says how those of the result file were made. COMMAND
-is run with arguments of the case and prints a rate as its first word:
+is run with arguments of the case and prints what it measured:
 
-    nekbone COMMAND ORDER RANKS     GFLOP/s of 100 CG iterations by Nekbone's count, all ranks together
-    libceed COMMAND BACKEND         MDOF/s of one apply of BP5 (order 7, 16^3 elements, stored factors), one rank,
-                                    counting the 111^3 DOFs inside the boundary, as ours
+    nekbone COMMAND ORDER RANKS     first word: GFLOP/s of 100 CG iterations by Nekbone's count, all ranks together
+    libceed COMMAND BACKEND         first word: MDOF/s of one apply of BP5 (order 7, 16^3 elements, stored factors),
+                                    one rank, counting the 111^3 DOFs inside the boundary, as ours
+    gslib COMMAND RANKS             a line "ORDER ELEMENTS MS" for gs_op (add, double) on each periodic box that
+                                    bench_gs has
 
 BP5 has no mass term, so ours has none there (lambda 0). CG solves the problem of inputs/nekbone.yaml, lambda 0.1.
 
-Each round runs every case of every program once; the ratio of a round is ours by theirs, and the median over
-the rounds is printed with the smallest and the largest. Either peer may be left out.
+Each round runs every case of every program once; the ratio of a round says how many times as fast ours is, and the
+median over the rounds is printed with the smallest and the largest. Peers may be left out. More ranks than cores
+want MPI to yield, for peers as for ours: OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1.
 """
 import argparse
 import json
@@ -32,11 +36,18 @@ NEKBONE = [(3, 16), (7, 16), (9, 13), (11, 11)]
 BACKENDS = ["xsmm/blocked", "xsmm/serial", "avx/blocked", "opt/blocked"]
 
 
-def first_number(command):
+def output(command):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    found = re.match(r"\s*([0-9.eE+-]+)", done.stdout)
-    if done.returncode != 0 or not found:
+    if done.returncode != 0:
         sys.exit(f"{shlex.join(command)}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def first_number(command):
+    text = output(command)
+    found = re.match(r"\s*([0-9.eE+-]+)", text)
+    if not found:
+        sys.exit(f"{shlex.join(command)}\n{text}")
     return float(found[1])
 
 
@@ -49,17 +60,36 @@ def our_cg(options, order, side, ranks):
     return report["solve"]["flops_per_s"] / 1e9, report["machine"]
 
 
+def benchmarks(options, ranks, program, arguments):
+    """What one of our benchmark programs measured."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder, "out.json")
+        output(["mpirun", "-np", str(ranks), str(options.bin / program), *arguments, f"--benchmark_out={out}"])
+        return json.loads(out.read_text())["benchmarks"]
+
+
 def our_ax(options):
     """MDOF/s of the whole operator: elements, gather-scatter, assembled vector to assembled vector."""
-    with tempfile.TemporaryDirectory() as folder:
-        out = pathlib.Path(folder, "ax.json")
-        command = ["mpirun", "-np", "1", str(options.bin / "bench_axhelm"), "--points", str(16**3 * 8**3),
-                   "--seconds", "3", "--lambda", "0", "--benchmark_filter=^operator/order:7/points:2097152",
-                   f"--benchmark_out={out}"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            sys.exit(f"{shlex.join(command)}\n{done.stdout}{done.stderr}")
-        return json.loads(out.read_text())["benchmarks"][0]["MDOF/s"]
+    return benchmarks(options, 1, "bench_axhelm",
+                      ["--points", str(16**3 * 8**3), "--seconds", "3", "--lambda", "0",
+                       "--benchmark_filter=^operator/order:7/points:2097152"])[0]["MDOF/s"]
+
+
+def our_gs_op(options, ranks):
+    """Milliseconds of gs_op, by (order, elements)."""
+    found = {}
+    for b in benchmarks(options, ranks, "bench_gs", ["--seconds", "1", "--benchmark_filter=^gs_op"]):
+        order, elements = re.match(r"gs_op/order:(\d+)/elements:(\d+)", b["name"]).groups()
+        found[int(order), int(elements)] = b["real_time"] * {"ns": 1e-6, "us": 1e-3, "ms": 1}[b["time_unit"]]
+    return found
+
+
+def their_gs_op(command):
+    found = {}
+    for line in output(command).splitlines():
+        order, elements, milliseconds = line.split()
+        found[int(order), int(elements)] = float(milliseconds)
+    return found
 
 
 def main():
@@ -67,6 +97,7 @@ def main():
     parser.add_argument("bin", type=pathlib.Path, metavar="BIN_DIRECTORY")
     parser.add_argument("--nekbone", type=shlex.split)
     parser.add_argument("--libceed", type=shlex.split)
+    parser.add_argument("--gslib", type=shlex.split)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--out")
@@ -89,18 +120,27 @@ def main():
             rates = cases.setdefault(("Ax, libCEED", "MDOF/s", backend, 1), ([], []))
             rates[0].append(our_ax(options))
             rates[1].append(first_number([*options.libceed, f"/cpu/self/{backend}"]))
+        for ranks in options.ranks if options.gslib else []:
+            ours, theirs = our_gs_op(options, ranks), their_gs_op([*options.gslib, str(ranks)])
+            for order, elements in ours:
+                times = cases.setdefault(("gs_op, gslib", "ms", f"order {order}, {elements} elements", ranks),
+                                         ([], []))
+                times[0].append(ours[order, elements])
+                times[1].append(theirs[order, elements])
 
     print(f"{'comparison':12} {'case':34} {'ranks':>5} {'unit':>8} {'ours':>7} {'theirs':>7} {'ratio':>6}"
           "  smallest..largest")
     rows = []
     for (comparison, unit, case, ranks), (ours, theirs) in cases.items():
-        ratios = [one / other for one, other in zip(ours, theirs)]
+        ratios = [one / other if unit != "ms" else other / one for one, other in zip(ours, theirs)]
         print(f"{comparison:12} {case:34} {ranks:5} {unit:>8} {statistics.median(ours):7.2f}"
               f" {statistics.median(theirs):7.2f} {statistics.median(ratios):6.2f}"
               f"  {min(ratios):.2f}..{max(ratios):.2f}")
         rows.append({"comparison": comparison, "case": case, "ranks": ranks, "unit": unit, "ours": ours,
                      "theirs": theirs})
     if options.out:
+        if machine is None:
+            _, machine = our_cg(options, 3, 4, max(options.ranks))
         cg_rows.save(options.out, machine, rows)
 
 

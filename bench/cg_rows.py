@@ -75,7 +75,7 @@ def main():
             machine = report["machine"]
             runs[row].append(report["solve"])
     print(f"{'order':>5} {'elements':>9} {'MDOF':>7} {'ms/iter':>8} {'GF':>7} {'hipBone':>8} {'ratio':>6}"
-          f" {'GB/s':>6} {'of copy':>8} passed")
+          f" {'GB/s':>6} {'of copy':>8} {'of triad':>8} passed")
     for (order, elements), solves in runs.items():
         solve = median_run(solves)
         flops = solve["flops_per_s"] / 1e9
@@ -83,7 +83,8 @@ def main():
         print(f"{order:5} {elements:7}^3 {solve['total_dofs'] / 1e6:7.2f}"
               f" {solve['solve_s'] / solve['iterations'] * 1e3:8.4f} {flops:7.0f} {peer or '':>8}"
               f" {f'{flops / peer:.2f}' if peer else '':>6} {solve['bandwidth_bytes_per_s'] / 1e9:6.0f}"
-              f" {100 * (solve['bandwidth_share'] or 0):6.0f} % {all(s['passed'] for s in solves)}")
+              f" {100 * (solve['bandwidth_share'] or 0):6.0f} %"
+              f" {100 * (solve['triad_share'] or 0):6.0f} % {all(s['passed'] for s in solves)}")
     if options.out:
         save(options.out, machine, [{"order": order, "elements": elements, "runs": solves}
                                     for (order, elements), solves in runs.items()])
