@@ -78,14 +78,13 @@ class RunTimeAxhelm {
           u_s += D[j * nq + m] * u_layer[m * nq + i];
           u_t += D[k * nq + m] * u[m * stride + column];
         }
-        const auto [rr, rs, rt, ss, st, tt] = factor(column, k);
-        flux_r[column] = rr * u_r + rs * u_s + rt * u_t;
-        flux_s[column] = rs * u_r + ss * u_s + st * u_t;
-        const Lanes flux_t = rt * u_r + st * u_s + tt * u_t;
-        for (int m = 0; m < nq; ++m) au[m * stride + column] += D[k * nq + m] * flux_t;
+        const auto at_point = factor(column, k);
+        at_point.apply(u_r, u_s, u_t);
+        flux_r[column] = u_r;
+        flux_s[column] = u_s;
+        for (int m = 0; m < nq; ++m) au[m * stride + column] += D[k * nq + m] * u_t;
         if (args.lambda != 0)
-          au[k * stride + column] +=
-              args.lambda * determinant(rr, rs, rt, ss, st, tt) * u_layer[column];
+          au[k * stride + column] += args.lambda * at_point.determinant() * u_layer[column];
       });
       team.team_barrier();
       Kokkos::parallel_for(Kokkos::TeamThreadRange(team, layer), [&](int column) {

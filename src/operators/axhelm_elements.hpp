@@ -93,14 +93,14 @@ struct AxhelmElements {
     }
   }
 
-  /// Stored factors: those of point q = (k Nq + j) Nq + i and after it, for read_factor().
+  /// Stored factors: those of point q = (k Nq + j) Nq + i and after it, for read_factor(). On a CPU
+  /// blocks follow each other, so that q may also be in a later one.
   KOKKOS_FORCEINLINE_FUNCTION const double* factors(LocalIndex block, int q) const {
     return geometry(block, ElementLayout::factor_item(nq, q, 0),
                     ElementLayout::n_factors * nq * nq * nq);
   }
   /// The factor of the point that lies `points` after.
-  KOKKOS_FORCEINLINE_FUNCTION SymmetricFactor<Lanes> read_factor(const double* from,
-                                                                 int points) const {
+  KOKKOS_FORCEINLINE_FUNCTION LdlFactor<Lanes> read_factor(const double* from, int points) const {
     const auto entry = [&](int c) {
       return read_lanes(from +
                         ElementLayout::factor_item(nq, points, c) * ElementLayout::group_size(nq));
@@ -169,13 +169,12 @@ class BlockFactors<Geometry::affine> {
     };
     m_factor = {entry(0), entry(1), entry(2), entry(3), entry(4), entry(5)};
   }
-  KOKKOS_FORCEINLINE_FUNCTION const SymmetricFactor<Lanes>& operator()(double, double,
-                                                                       double) const {
+  KOKKOS_FORCEINLINE_FUNCTION const LdlFactor<Lanes>& operator()(double, double, double) const {
     return m_factor;
   }
 
  private:
-  SymmetricFactor<Lanes> m_factor;
+  LdlFactor<Lanes> m_factor;
 };
 /// Nothing where factors are stored.
 template <>

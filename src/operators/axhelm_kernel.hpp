@@ -113,7 +113,7 @@ class AxhelmKernel {
     Lanes* const tile_s = tile_r + (by_rows ? 0 : tile_size);
     const double* const stored = m_elements.factors(block, thread);
     const BlockFactors<geometry> computed(m_elements, block);
-    const Prefetch prefetch(m_elements, block);
+    Prefetch prefetch(m_elements, block);
 
     Lanes u[nq * stride];  // value k of column c at k * stride + c; becomes Au
     Lanes own_u_t[Shape::u_t_in_scratch ? 1 : nq * stride];
@@ -149,7 +149,7 @@ class AxhelmKernel {
     Lanes dot(0.0);  // u·Au of the thread's columns
     const auto differentiate_along_t = [&] {
       for (int c = 0; c < columns; ++c) {
-        prefetch.before_layers(c);
+        prefetch.step();
         differentiate(u + c, stride,
                       [&](int k, const Lanes& value) { u_t[k * u_t_stride + c] = value; });
       }
@@ -201,7 +201,7 @@ class AxhelmKernel {
     }
 
     for (int c = 0; c < columns; ++c) {
-      prefetch.after_layers(c);
+      prefetch.step();
       differentiate(u_t + c, u_t_stride,
                     [&](int k, const Lanes& value) { u[k * stride + c] -= value; });
       const Column column = column_of(thread + c);
@@ -222,7 +222,7 @@ class AxhelmKernel {
   }
 
  private:
-  using Factor = SymmetricFactor<Lanes>;
+  using Factor = LdlFactor<Lanes>;  // as stored
   using Prefetch = AxhelmPrefetch<Shape, nq, geometry, surface_results>;
   /// A column of an element.
   struct Column {
@@ -289,19 +289,18 @@ class AxhelmKernel {
 
   /// Derivatives along r and s, and that along t in `along_t`, become fluxes at a point; `dot` gets
   /// their products, and the mass'. What Au is there but for derivatives of fluxes is returned.
-  KOKKOS_FORCEINLINE_FUNCTION Lanes make_fluxes(const Factor& factor, double lambda, int k, int i,
-                                                int j, const Lanes& value, Lanes& along_r,
+  template <class FactorAtPoint>
+  KOKKOS_FORCEINLINE_FUNCTION Lanes make_fluxes(const FactorAtPoint& factor, double lambda, int k,
+                                                int i, int j, const Lanes& value, Lanes& along_r,
                                                 Lanes& along_s, Lanes& along_t, Lanes& dot) const {
-    const auto& [rr, rs, rt, ss, st, tt] = factor;
     const Lanes d_r = along_r, d_s = along_s, d_t = along_t;
-    const Lanes flux_r = rr * d_r + rs * d_s + rt * d_t;
-    const Lanes flux_s = rs * d_r + ss * d_s + st * d_t;
-    const Lanes flux_t = rt * d_r + st * d_s + tt * d_t;
+    Lanes flux_r = d_r, flux_s = d_s, flux_t = d_t;
+    factor.apply(flux_r, flux_s, flux_t);
     along_r = flux_r;
     along_s = flux_s;
     along_t = flux_t;
     Lanes mass(0.0);
-    if (lambda != 0) mass = lambda * determinant(rr, rs, rt, ss, st, tt) * value;
+    if (lambda != 0) mass = factor.determinant() * (lambda * value);
     if constexpr (by_rows) {  // sums of their own, so that none waits for the mass
       dot += mass * value;
       dot += flux_r * d_r + (flux_s * d_s + flux_t * d_t);
@@ -322,40 +321,41 @@ class AxhelmKernel {
   template <class FactorAt>
   KOKKOS_FORCEINLINE_FUNCTION void apply_layer(double lambda, int k, const FactorAt& factor_at,
                                                Lanes* layer, Lanes* u_t, Lanes* tile,
-                                               const Prefetch& prefetch, Lanes& dot) const {
+                                               Prefetch& prefetch, Lanes& dot) const {
     differentiate_along_s(
-        layer, [&](int line) NEKBONE_K_INLINED { prefetch.in_layer(k, line); },
+        layer, [&] NEKBONE_K_INLINED { prefetch.step(); },
         [&](int at, const Lanes& value) { tile[at] = value; });
     for (int j = 0; j < nq; ++j) {
-      prefetch.in_layer(k, nq + 4 * j);
+      prefetch.step();
       Lanes* const row = layer + j * nq;
       Lanes along_r[nq];
       differentiate(row, 1, [&](int i, const Lanes& value) { along_r[i] = value; });
       const auto make_flux = [&](int i) NEKBONE_K_INLINED {
         const int c = j * nq + i;
-        prefetch.at_point(k, j, i);
+        if (i == 0 || i == nq / 2) prefetch.step();
+        prefetch.at_point(k * nq * nq + c);
         row[i] = make_fluxes(factor_at(k, c, i, j), lambda, k, i, j, row[i], along_r[i], tile[c],
                              u_t[c], dot);
       };
       NEKBONE_K_UNROLL
       for (int i = 0; i < nq; ++i) make_flux(i);
-      prefetch.in_layer(k, nq + 4 * j + 3);
+      prefetch.step();
       m_derivative(along_r, [&](int i, const Lanes& value) { row[i] -= value; });
     }
     differentiate_along_s(
-        tile, [&](int line) NEKBONE_K_INLINED { prefetch.in_layer(k, 5 * nq + line); },
+        tile, [&] NEKBONE_K_INLINED { prefetch.step(); },
         [&](int at, const Lanes& value) { layer[at] -= value; });
   }
 
-  /// before(line), and put(entry of the layer, derivative) for its values, for every line along s.
+  /// before(), and put(entry of the layer, derivative) for its values, for every line along s.
   template <class Before, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void differentiate_along_s(const Lanes* layer, const Before& before,
                                                          const Put& put) const {
     int i = 0;
     if constexpr (Shape::two_lines_abreast) {
       for (; i + 1 < nq; i += 2) {
-        before(i);
-        before(i + 1);
+        before();
+        before();
         Lanes x[nq], also[nq];
         NEKBONE_K_UNROLL
         for (int m = 0; m < nq; ++m) {
@@ -369,7 +369,7 @@ class AxhelmKernel {
       }
     }
     for (; i < nq; ++i) {
-      before(i);
+      before();
       differentiate(layer + i, nq, [&](int m, const Lanes& value) { put(m * nq + i, value); });
     }
   }

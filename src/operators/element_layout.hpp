@@ -17,7 +17,7 @@ namespace nekbone_k {
 /// other elements may share, and its interior points, which belong to it alone.
 struct ElementLayout {
   static constexpr int lanes = static_cast<int>(Lanes::size());
-  static constexpr int n_factors = 6;  ///< rr, rs, rt, ss, st, tt
+  static constexpr int n_factors = 6;  ///< entries of a factor at a point (LdlFactor)
 
   int nq = 2;
   LocalIndex n_elements = 0;

@@ -58,6 +58,13 @@ struct Metric {
     }
     jacobian = dx[0][0] * adjugate[0][0] + dx[1][0] * adjugate[0][1] + dx[2][0] * adjugate[0][2];
   }
+  KOKKOS_FUNCTION SymmetricFactor<double> factor() const {
+    const auto entry = [&](int r, int s) {
+      const auto& a = adjugate;
+      return (a[r][0] * a[s][0] + a[r][1] * a[s][1] + a[r][2] * a[s][2]) / jacobian;
+    };
+    return {entry(0, 0), entry(0, 1), entry(0, 2), entry(1, 1), entry(1, 2), entry(2, 2), jacobian};
+  }
 
   double adjugate[3][3];  ///< its rows: J ∇r, J ∇s, J ∇t
   double jacobian;
@@ -67,6 +74,14 @@ Kokkos::TeamPolicy<ExecutionSpace> element_policy(int teams, int nq) {
   Kokkos::TeamPolicy<ExecutionSpace> policy(teams, Kokkos::AUTO);
   policy.set_scratch_size(scratch_level(), Kokkos::PerTeam(Scratch::shmem_size(3 * nq * nq * nq)));
   return policy;
+}
+
+/// set(c, value) for the entries of a factor as they are kept.
+template <class Set>
+KOKKOS_FUNCTION void store_entries(const SymmetricFactor<double>& factor, const Set& set) {
+  const LdlFactor<double> f = factorized(factor);
+  const double entries[] = {f.d_r, f.d_s, f.d_t, f.l_sr, f.l_tr, f.l_ts};
+  for (int c = 0; c < ElementLayout::n_factors; ++c) set(c, entries[c]);
 }
 
 /// What trilinear and affine elements need, a thread an element.
@@ -94,9 +109,7 @@ struct ElementFactorKernel {
       for (int term = 0; term < map.n_coefficients; ++term)
         for (int d = 0; d < 3; ++d) set(3 * term + d, map.coefficients[term][d]);
     } else if (position < n_elements) {
-      const auto g = map.factor(0, 0, 0);
-      const double entries[] = {g.rr, g.rs, g.rt, g.ss, g.st, g.tt};
-      for (int c = 0; c < ElementLayout::n_factors; ++c) set(c, entries[c]);
+      store_entries(map.factor(0, 0, 0), set);
     }
   }
 };
@@ -125,15 +138,10 @@ struct FactorKernel {
   KOKKOS_FUNCTION void store_factors(const ElementCoordinates& element, LocalIndex position,
                                      int q) const {
     const int i = q % nq, j = q / nq % nq, k = q / (nq * nq);
-    const Metric metric(element, derivative, i, j, k);
-    const auto& a = metric.adjugate;
-    const double scale = 1 / metric.jacobian;
-    int c = 0;
-    for (int r = 0; r < 3; ++r)
-      for (int s = r; s < 3; ++s, ++c)
-        factors(ElementLayout::geometry_offset(nq, position, ElementLayout::factor_item(nq, q, c),
-                                               ElementLayout::n_factors * element.points)) =
-            scale * (a[r][0] * a[s][0] + a[r][1] * a[s][1] + a[r][2] * a[s][2]);
+    store_entries(Metric(element, derivative, i, j, k).factor(), [&](int c, double value) {
+      factors(ElementLayout::geometry_offset(nq, position, ElementLayout::factor_item(nq, q, c),
+                                             ElementLayout::n_factors * element.points)) = value;
+    });
   }
 };
 

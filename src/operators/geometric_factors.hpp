@@ -17,22 +17,23 @@ struct ScaledBasis {
   std::vector<double> nodes;         ///< (Nq) x_i
 };
 
-/// J (∇r)(∇r)ᵀ at every GLL point: the six distinct entries rr, rs, rt, ss, st, tt of the symmetric
-/// factor of the stiffness matrix (Deville, Fischer and Mund 2002, section 4.4), without its
-/// quadrature weight w = w_i w_j w_k. By the mesh's geometry they are stored, with coordinates
-/// interpolated by the element's own GLL basis; or the coefficients of the trilinear map are, from
-/// which a kernel computes them; or, as those of a parallelepiped are the same at all its points,
+/// J (∇r)(∇r)ᵀ at every GLL point, the symmetric factor of the stiffness matrix (Deville, Fischer
+/// and Mund 2002, section 4.4), without its quadrature weight w = w_i w_j w_k, as the six numbers
+/// of an LdlFactor. By the mesh's geometry they are stored, with coordinates interpolated by the
+/// element's own GLL basis; or the coefficients of the trilinear map are, from which a kernel
+/// computes a SymmetricFactor; or, as those of a parallelepiped are the same at all its points,
 /// once an element.
 ///
-/// The mass factor w J is not stored: the determinant of the six is J.
+/// The mass factor w J is not stored: J is the determinant of the factor.
 struct GeometricFactors {
   /// Computes the factors of a rank's elements. Not collective.
   explicit GeometricFactors(const AssembledSpace& space);
 
   Geometry geometry;
-  /// Shape (group, factor, point, element) of groups of ElementLayout::group_size() elements, zero
-  /// for empty elements, where they are stored; (group, term, direction, element), a cube for empty
-  /// elements, with trilinear maps (TrilinearMap); (group, factor, element) with affine ones.
+  /// Where they are stored, shape (group, ElementLayout::factor_item(), element) of groups of
+  /// ElementLayout::group_size() elements, zero for empty elements; (group, term, direction,
+  /// element), a cube for empty elements, with trilinear maps (TrilinearMap); (group, entry,
+  /// element) with affine ones.
   DeviceVector<double> factors;
   /// (Nq, Nq) row-major, D(i, j) = l_j'(x_i).
   DeviceVector<double> derivative;
@@ -60,13 +61,6 @@ struct GeometricFactors {
 /// Not collective.
 bool has_inverted_elements(const BoxMesh& mesh);
 
-/// Determinant of a symmetric factor.
-template <class T>
-KOKKOS_FORCEINLINE_FUNCTION T determinant(const T& rr, const T& rs, const T& rt, const T& ss,
-                                          const T& st, const T& tt) {
-  return rr * (ss * tt - st * st) - rs * (rs * tt - st * rt) + rt * (rs * st - ss * rt);
-}
-
 /// Reads factors one point at a time, in kernels that are not about speed.
 struct FactorReader {
   FactorReader(const GeometricFactors& from, const ElementLayout& layout)
@@ -77,14 +71,15 @@ struct FactorReader {
         weights(from.weights),
         nodes(from.nodes) {}
 
-  /// Entry c of the stiffness factor G = w J (∇r)(∇r)ᵀ.
+  /// Entry c of rr, rs, rt, ss, st, tt of the stiffness factor G = w J (∇r)(∇r)ᵀ.
   KOKKOS_FUNCTION double factor(LocalIndex position, int c, int i, int j, int k) const {
-    return weight(i, j, k) * metric(position, c, i, j, k);
+    const SymmetricFactor<double> g = metric(position, i, j, k);
+    const double entries[] = {g.rr, g.rs, g.rt, g.ss, g.st, g.tt};
+    return weight(i, j, k) * entries[c];
   }
   /// The mass factor w J.
   KOKKOS_FUNCTION double mass(LocalIndex position, int i, int j, int k) const {
-    const auto g = [&](int c) { return metric(position, c, i, j, k); };
-    return weight(i, j, k) * determinant(g(0), g(1), g(2), g(3), g(4), g(5));
+    return weight(i, j, k) * metric(position, i, j, k).determinant();
   }
 
   int nq;
@@ -95,16 +90,19 @@ struct FactorReader {
   KOKKOS_FUNCTION double weight(int i, int j, int k) const {
     return weights(i) * weights(j) * weights(k);
   }
-  KOKKOS_FUNCTION double metric(LocalIndex position, int c, int i, int j, int k) const {
-    if (geometry == Geometry::affine) return value(position, c);
-    if (geometry == Geometry::stored)
-      return value(position, ElementLayout::factor_item(nq, (k * nq + j) * nq + i, c));
+  KOKKOS_FUNCTION SymmetricFactor<double> metric(LocalIndex position, int i, int j, int k) const {
+    if (geometry != Geometry::trilinear) {
+      const bool stored = geometry == Geometry::stored;
+      const auto entry = [&](int c) {
+        return value(position,
+                     stored ? ElementLayout::factor_item(nq, (k * nq + j) * nq + i, c) : c);
+      };
+      return multiplied_out({entry(0), entry(1), entry(2), entry(3), entry(4), entry(5)});
+    }
     TrilinearMap<double> map;
     for (int term = 0; term < map.n_coefficients; ++term)
       for (int d = 0; d < 3; ++d) map.coefficients[term][d] = value(position, 3 * term + d);
-    const auto g = map.factor(nodes(i), nodes(j), nodes(k));
-    const double entries[] = {g.rr, g.rs, g.rt, g.ss, g.st, g.tt};
-    return entries[c];
+    return map.factor(nodes(i), nodes(j), nodes(k));
   }
   KOKKOS_FUNCTION double value(LocalIndex position, int item) const {
     return factors(ElementLayout::geometry_offset(

@@ -2,16 +2,10 @@
 /// The metric of elements with straight edges, computed where it is used.
 #pragma once
 
-#include "core/types.hpp"
 #include "mesh/mapping.hpp"
+#include "operators/metric_factor.hpp"
 
 namespace nekbone_k {
-
-/// The six distinct entries of a symmetric factor J (∇r)(∇r)ᵀ.
-template <class T>
-struct SymmetricFactor {
-  T rr, rs, rt, ss, st, tt;
-};
 
 /// The trilinear map of the reference cube [-1, 1]³ to an element with the same corners,
 ///
@@ -41,9 +35,14 @@ struct TrilinearMap {
     cross(x_s, x_t, a_r);
     cross(x_t, x_r, a_s);
     cross(x_r, x_s, a_t);
-    const T scale = 1.0 / dot(x_r, a_r);
-    return {scale * dot(a_r, a_r), scale * dot(a_r, a_s), scale * dot(a_r, a_t),
-            scale * dot(a_s, a_s), scale * dot(a_s, a_t), scale * dot(a_t, a_t)};
+    const T jacobian = dot(x_r, a_r), scale = 1.0 / jacobian;
+    return {scale * dot(a_r, a_r),
+            scale * dot(a_r, a_s),
+            scale * dot(a_r, a_t),
+            scale * dot(a_s, a_s),
+            scale * dot(a_s, a_t),
+            scale * dot(a_t, a_t),
+            jacobian};
   }
 
  private:

@@ -103,6 +103,22 @@ TEST(ElementLayout, EveryGeometricValueHasAPlaceOfItsOwn) {
     }
 }
 
+// On a CPU what is requested ahead is a stretch of memory.
+TEST(ElementLayout, ACpuReadsFactorsInTheOrderOfPointsAndBlocks) {
+  if (!is_host_device) GTEST_SKIP() << "on a GPU threads read them side by side";
+  constexpr int lanes = ElementLayout::lanes, entries = ElementLayout::n_factors;
+  for (const int nq : {2, 3, 8}) {
+    const int points = nq * nq * nq, items = entries * points;
+    for (int q = 0; q < points; ++q)
+      for (int c = 0; c < entries; ++c) {
+        const int item = ElementLayout::factor_item(nq, q, c);
+        EXPECT_EQ(ElementLayout::geometry_offset(nq, 0, item, items),
+                  std::size_t(q * entries + c) * lanes);
+      }
+    EXPECT_EQ(ElementLayout::geometry_offset(nq, lanes, 0, items), std::size_t(items) * lanes);
+  }
+}
+
 TEST(ElementLayout, EveryFactorEntryHasAPlaceOfItsOwn) {
   for (const int nq : {2, 3, 8}) {
     const int points = nq * nq * nq;
