@@ -271,7 +271,7 @@ Json summation_cost_json(const std::optional<SummationCost>& cost) {
           {"iterations", cost->iterations}};
 }
 
-Json solve_json(const SolveRecord& s, const MemoryBandwidth& machine) {
+Json solve_json(const SolveRecord& s, const MemoryBandwidth& memory) {
   return {
       {"order", s.order},
       {"strategy", s.strategy},
@@ -297,8 +297,8 @@ Json solve_json(const SolveRecord& s, const MemoryBandwidth& machine) {
       {"dofs_per_s", number(s.dofs_per_second)},
       {"bytes_per_dof", number(s.bytes_per_dof)},
       {"bandwidth_bytes_per_s", number(s.bandwidth)},
-      {"bandwidth_share", ratio(s.bandwidth, machine.copy)},
-      {"triad_share", ratio(s.bandwidth, machine.triad)},
+      {"bandwidth_share", ratio(s.bandwidth, memory.copy)},
+      {"triad_share", ratio(s.bandwidth, memory.triad)},
       {"peak_memory_bytes", number(s.peak_memory)},
       {"history", numbers(s.history)},
       {"checksum", s.checksum ? Json(fmt::format("{:016x}", *s.checksum)) : Json(nullptr)},

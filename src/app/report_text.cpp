@@ -50,15 +50,14 @@ std::string error_text(const SolveRecord& solve) {
   return text + ", relative to the exact solution";
 }
 
-std::string traffic_text(const SolveRecord& solve, const MemoryBandwidth& machine) {
+std::string traffic_text(const SolveRecord& solve, const MemoryBandwidth& memory) {
   std::string text =
       fmt::format("at least {} B per DOF and iteration: {}", significant(solve.bytes_per_dof),
                   giga_text(solve.bandwidth, "B/s"));
-  if (machine.copy > 0)
-    text +=
-        fmt::format(", {:.1f} % of the copy and {:.1f} % of the triad of this run",
-                    100 * solve.bandwidth / machine.copy, 100 * solve.bandwidth / machine.triad);
-  if (machine.copy > 0 && solve.bandwidth > std::max(machine.copy, machine.triad))
+  if (memory.copy > 0)
+    text += fmt::format(", {:.1f} % of the copy and {:.1f} % of the triad of this run",
+                        100 * solve.bandwidth / memory.copy, 100 * solve.bandwidth / memory.triad);
+  if (memory.copy > 0 && solve.bandwidth > std::max(memory.copy, memory.triad))
     text += "; more than memory gives, so the case stays in caches";
   return text;
 }

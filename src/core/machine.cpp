@@ -216,7 +216,7 @@ double peak_memory() {
 }
 
 MemoryBandwidth measure_memory_bandwidth(const Communicator& comm, const NodeLayout& layout) {
-  // Half a gigabyte read and as much written: many times any cache.
+  // Half a gigabyte a vector, of three: many times any cache.
   const std::size_t n = std::size_t{1} << 29;
   const int sharing =
       is_host_device ? static_cast<int>(comm.max(std::int64_t{layout.node_ranks})) : 1;

@@ -334,6 +334,21 @@ TEST(ReportSolve, SaysWhenTheCaseStaysInCaches) {
   run.solve->bandwidth = 1.5 * run.machine.bandwidth.copy;
   EXPECT_TRUE(contains(solve_text(*run.solve, run.machine), "150.0 %"));
   EXPECT_TRUE(contains(solve_text(*run.solve, run.machine), "caches"));
+  // A loop may do better than the triad, as not every kernel reads the lines that it writes.
+  run.solve->bandwidth = 0.9 * run.machine.bandwidth.copy;
+  EXPECT_TRUE(contains(solve_text(*run.solve, run.machine), "112.5 %"));
+  EXPECT_FALSE(contains(solve_text(*run.solve, run.machine), "caches"));
+}
+
+TEST(ReportSolve, LeavesOutBandwidthsThatWereNotMeasured) {
+  RunRecord run = usual_run();
+  run.machine.bandwidth = {};
+  EXPECT_FALSE(contains(header_text(run), "  memory "));
+  EXPECT_FALSE(contains(solve_text(*run.solve, run.machine), "triad"));
+  const auto json = to_json(run);
+  EXPECT_TRUE(json["machine"]["copy_bandwidth_bytes_per_s"].is_null());
+  EXPECT_TRUE(json["machine"]["triad_bandwidth_bytes_per_s"].is_null());
+  EXPECT_TRUE(json["solve"]["triad_share"].is_null());
 }
 
 TEST(ReportSolve, ShowsABreakdown) {
