@@ -520,6 +520,48 @@ class Strategies(RunTest):
                             for warning in report["machine"]["warnings"]), report["machine"])
 
 
+class RanksApart(RunTest):
+    """Ranks that do not see the same machine: they take no choice of other runs and keep none."""
+
+    def setUp(self):
+        super().setUp()
+        self.cache = self.new_folder() / "cache.json"
+        self.cached = {"gather_scatter__tuning__mode": "cached",
+                       "gather_scatter__tuning__cache": str(self.cache)}
+
+    def measured_apart(self):
+        """Runs three ranks of which the last is unlike the others; they pass, and say so."""
+        arguments = ["smoke.yaml", *small(**self.cached)]
+        # Threads tell ranks apart on a CPU alone, what is pretended on GPUs, too.
+        unlike = ["env", "OMP_NUM_THREADS=2", "NEKBONE_K_RANKS_PER_NODE=2"]
+        run = self.run_command([*self.command(2, *arguments), ":", "-n", "1", *unlike,
+                                *self.command(0, *arguments)], self.new_folder())
+        report = self.check_passed(run, 3)
+        grid, orders = report["process_grid"], report["orders"]
+        self.assertFalse(any(choice["replayed"] for choice in (grid, *orders)), str(run))
+        for note in (grid["why"], *(order["cache_note"] for order in orders)):
+            self.assertRegex(note, "measured anew, as ranks 0 and 2 see different machines or run "
+                                   "different programs$", str(run))
+
+    def test_keep_no_choice(self):
+        self.measured_apart()
+        self.assertEqual(os.listdir(self.cache.parent), ["smoke.yaml"])
+        report, _ = self.passing(3, **self.cached)
+        self.assertIn("there is no", report["process_grid"]["why"])
+        self.assertTrue(self.cache.is_file())
+
+    def test_take_no_choice_of_others_and_leave_it_as_it_is(self):
+        first, _ = self.passing(3, **self.cached)
+        kept = self.cache.read_bytes()
+        self.measured_apart()
+        self.assertEqual(self.cache.read_bytes(), kept)
+        again, _ = self.passing(3, **self.cached)
+        self.assertTrue(again["process_grid"]["replayed"])
+        self.assertEqual(again["process_grid"]["selected"], first["process_grid"]["selected"])
+        for order in again["orders"]:  # found; a busy machine may make it look slower than it was
+            self.assertRegex(order["cache_note"], "the choice of|now costs")
+
+
 class CommandLine(RunTest):
     """The options of the program."""
 
