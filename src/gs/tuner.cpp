@@ -35,7 +35,7 @@ class Tuner {
         m_guard(guard),
         m_paths(paths) {
     const LocalIndex n_shared = gs.message_plan()->host.n_shared();
-    m_field = DeviceField<double>("nekbone_k: tuned field", n_shared, 1);
+    m_field = DeviceField<double>("nekbone_k: tuned field", std::max(n_shared, gs.n_rows()), 1);
     // Repeated exchanges add it up until it overflows to infinity, which takes no longer to add.
     Kokkos::deep_copy(m_field, 1.0);
   }
@@ -45,7 +45,8 @@ class Tuner {
     verify(strategies);
     m_result.verify_seconds = m_comm.max(wall_seconds() - begin);
     time_candidates();
-    m_result.tune_seconds = m_comm.max(wall_seconds() - begin) - m_result.verify_seconds;
+    m_result.tune_seconds =
+        std::max(0.0, m_comm.max(wall_seconds() - begin) - m_result.verify_seconds);
     return std::move(m_result);
   }
 
@@ -54,12 +55,11 @@ class Tuner {
   using Stage = std::optional<StageResult> CandidateResult::*;
 
   void verify(std::span<const Strategy> strategies) {
-    Verifier verifier(m_comm, m_gs.message_plan());
     for (const Strategy& strategy : strategies) {
       CandidateResult& result = m_result.candidates.emplace_back();
       result.strategy = strategy;
       verify_candidate(result, strategy.name, m_guard.why_excluded(strategy.name), m_guard,
-                       [&] { return verifier.verify(strategy, m_guard.patience); });
+                       [&] { return m_verifier.verify(strategy, m_guard.patience); });
     }
   }
 
@@ -83,15 +83,52 @@ class Tuner {
     if (candidates.empty()) return;
     Candidate* winner = candidates.front().get();  // while there is nothing to tell them apart
     if (m_comm.max(std::int64_t{m_gs.plan().n_shared()}) > 0) {
-      winner = plain.empty() ? nullptr : win_alone(plain);
-      if (!overlapped.empty()) winner = win_with_work(overlapped, winner);
+      winner = time_stages(plain, overlapped);
+      while (winner != nullptr && !is_still_right(*winner)) {
+        std::erase(plain, winner);
+        std::erase(overlapped, winner);
+        // Its messages may still be on their way: given up, not freed.
+        for (auto& candidate : candidates)
+          if (candidate.get() == winner) static_cast<void>(candidate.release());
+        winner = time_stages(plain, overlapped);
+      }
+      if (winner == nullptr) return;
       m_result.breakdown = break_down(*winner);
       if (m_paths != nullptr) predict_costs();
-      for (const auto& candidate : candidates) candidate->exchange.check();
+      for (const auto& candidate : candidates)
+        if (candidate) candidate->exchange.check();
     }
     winner->result.selected = true;
     m_result.selected = static_cast<int>(&winner->result - m_result.candidates.data());
     m_result.on_rank = time_on_rank();
+  }
+
+  /// The winner of both stages, or nobody where there are no candidates.
+  Candidate* time_stages(const Members& plain, const Members& overlapped) {
+    for (CandidateResult& result : m_result.candidates) {
+      result.alone.reset();
+      result.with_work.reset();
+    }
+    m_result.rounds_alone = m_result.rounds_with_work = 0;
+    m_result.work_alone.clear();
+    Candidate* const winner = plain.empty() ? nullptr : win_alone(plain);
+    return overlapped.empty() ? winner : win_with_work(overlapped, winner);
+  }
+
+  /// Whether the exchange that was timed still combines right; else it is excluded.
+  bool is_still_right(Candidate& candidate) {
+    const double begin = wall_seconds();
+    CandidateResult& result = candidate.result;
+    m_guard.enter(result.strategy.name);
+    result.failure = m_verifier.verify_again(candidate.exchange, m_field);
+    m_guard.leave();
+    m_result.verify_seconds += m_comm.max(wall_seconds() - begin);
+    if (result.failure.empty()) return true;
+    result.failure += "; found when it had been timed and won";
+    result.verified = false;
+    result.alone.reset();
+    result.with_work.reset();
+    return false;
   }
 
   Candidate* win_alone(const Members& plain) {
@@ -271,6 +308,7 @@ class Tuner {
   TunerOptions m_options;
   const TuningGuard& m_guard;
   const MachinePaths* m_paths;
+  Verifier m_verifier{m_comm, m_gs.message_plan()};
   DeviceField<double> m_field;
   TuningResult m_result;
   Rounds m_rounds{m_comm};

@@ -105,57 +105,12 @@ VerificationSample<T> make_sample(const HaloPlan& plan, int rank, Reduction op, 
 
 }  // namespace
 
-/// One strategy under test. Every step is done by all ranks or, once one of them has failed, by
-/// none, so that a failure on one rank leaves no other waiting.
-class Verification {
+/// What is done by all ranks or, once one of them has failed, by none, so that a failure on one
+/// rank leaves no other waiting.
+class VerificationSteps {
  public:
-  Verification(Verifier& verifier, const Strategy& strategy, double patience)
-      : m_verifier(verifier),
-        m_own(std::make_unique<Communicator>(verifier.m_comm.get())),
-        m_strategy(strategy),
-        m_patience(patience) {}
-  Verification(const Verification&) = delete;
-  Verification& operator=(const Verification&) = delete;
-  ~Verification() {
-    // Freed, MPICH would give its context to the next communicator, and messages that nobody
-    // received with it.
-    if (!m_failure.empty()) static_cast<void>(m_own.release());
-  }
+  explicit VerificationSteps(const Communicator& comm) : m_comm(comm) {}
 
-  template <class T>
-  void try_operation(Reduction op, int components) {
-    std::unique_ptr<HaloExchange<T>> exchange;
-    step([&] {
-      exchange =
-          std::make_unique<HaloExchange<T>>(*m_own, plan(), m_strategy, components, m_patience);
-    });
-    // Where only some ranks could make it, its end would wait for the others.
-    if (!m_failure.empty()) static_cast<void>(exchange.release());
-    for (int call = 0; call < 2 && m_failure.empty(); ++call) {
-      const VerificationSample<T>& sample = m_verifier.sample<T>(op, components, call);
-      const DeviceField<T> field("nekbone_k: verification", plan()->host.n_shared(), components);
-      step([&] {
-        Kokkos::deep_copy(field, sample.shares);
-        exchange->poison(poison_for<T>(op));
-        exchange->start(field);
-      });
-      if (m_failure.empty()) step([&] { exchange->finish(field, op); });
-      if (!m_failure.empty()) {
-        // Messages may still be on their way, into its buffers and from the field: given up, not
-        // freed.
-        static_cast<void>(exchange.release());
-        static_cast<void>(new DeviceField<T>(field));
-        return;
-      }
-      agree(differ(field, sample.combined)
-                ? first_bad_dof(field, sample.combined, plan()->host, comm().rank(), op)
-                : "");
-    }
-  }
-
-  const std::string& failure() const { return m_failure; }
-
- private:
   template <class Action>
   void step(const Action& action) {
     if (!m_failure.empty()) return;
@@ -165,27 +120,93 @@ class Verification {
     } catch (const UnavailableError&) {
       throw;  // every rank does
     } catch (const std::exception& error) {
-      failure = fmt::format("threw on rank {}: {}", comm().rank(), error.what());
+      failure = fmt::format("threw on rank {}: {}", m_comm.rank(), error.what());
     } catch (...) {
-      failure = fmt::format("threw on rank {}: no std::exception", comm().rank());
+      failure = fmt::format("threw on rank {}: no std::exception", m_comm.rank());
     }
     agree(failure);
   }
-
   void agree(const std::string& failure_here) {
-    const std::string failure = comm().first_text(failure_here);
+    const std::string failure = m_comm.first_text(failure_here);
     if (m_failure.empty()) m_failure = failure;
   }
+  /// The sample's shares, in the first entries of `field`, by the exchange, beside what is right.
+  /// Whether all messages have come: else they may still be on their way.
+  template <class T>
+  bool try_exchange(HaloExchange<T>& exchange, const HaloPlan& plan,
+                    const VerificationSample<T>& sample, const DeviceField<T>& field,
+                    Reduction op) {
+    const auto shared =
+        Kokkos::subview(field, std::pair<LocalIndex, LocalIndex>(0, plan.n_shared()), Kokkos::ALL);
+    step([&] {
+      Kokkos::deep_copy(shared, sample.shares);
+      exchange.poison(poison_for<T>(op));
+      exchange.start(field);
+    });
+    step([&] { exchange.finish(field, op); });
+    if (!m_failure.empty()) return false;
+    const DeviceField<T> found("nekbone_k: verified", plan.n_shared(), field.extent(1));
+    Kokkos::deep_copy(found, shared);
+    agree(differ(found, sample.combined)
+              ? first_bad_dof(found, sample.combined, plan, m_comm.rank(), op)
+              : "");
+    return true;
+  }
 
-  const Communicator& comm() const { return m_verifier.m_comm; }
-  const std::shared_ptr<const DeviceHaloPlan>& plan() const { return m_verifier.m_plan; }
+  const std::string& failure() const { return m_failure; }
 
+ private:
+  const Communicator& m_comm;
+  std::string m_failure;
+};
+
+/// One strategy under test.
+class Verification {
+ public:
+  Verification(Verifier& verifier, const Strategy& strategy, double patience)
+      : m_verifier(verifier),
+        m_steps(verifier.m_comm),
+        m_own(std::make_unique<Communicator>(verifier.m_comm.get())),
+        m_strategy(strategy),
+        m_patience(patience) {}
+  Verification(const Verification&) = delete;
+  Verification& operator=(const Verification&) = delete;
+  ~Verification() {
+    // Freed, MPICH would give its context to the next communicator, and messages that nobody
+    // received with it.
+    if (!failure().empty()) static_cast<void>(m_own.release());
+  }
+
+  template <class T>
+  void try_operation(Reduction op, int components) {
+    const HaloPlan& plan = m_verifier.m_plan->host;
+    std::unique_ptr<HaloExchange<T>> exchange;
+    m_steps.step([&] {
+      exchange = std::make_unique<HaloExchange<T>>(*m_own, m_verifier.m_plan, m_strategy,
+                                                   components, m_patience);
+    });
+    // Where only some ranks could make it, its end would wait for the others.
+    if (!failure().empty()) static_cast<void>(exchange.release());
+    for (int call = 0; call < 2 && failure().empty(); ++call) {
+      const VerificationSample<T>& sample = m_verifier.sample<T>(op, components, call);
+      const DeviceField<T> field("nekbone_k: verification", plan.n_shared(), components);
+      if (m_steps.try_exchange(*exchange, plan, sample, field, op)) continue;
+      // Messages may still be on their way, into its buffers and from the field: given up, not
+      // freed.
+      static_cast<void>(exchange.release());
+      static_cast<void>(new DeviceField<T>(field));
+    }
+  }
+
+  const std::string& failure() const { return m_steps.failure(); }
+
+ private:
   Verifier& m_verifier;
+  VerificationSteps m_steps;
   // A communicator of the candidate's own: what it leaves behind reaches no other candidate.
   std::unique_ptr<Communicator> m_own;
   const Strategy& m_strategy;
   double m_patience;
-  std::string m_failure;
 };
 
 Verifier::Verifier(const Communicator& comm, std::shared_ptr<const DeviceHaloPlan> plan)
@@ -208,6 +229,27 @@ std::string Verifier::verify(const Strategy& strategy, double patience) {
   verification.try_operation<double>(Reduction::add, 3);
   verification.try_operation<float>(Reduction::add, 1);
   return verification.failure();
+}
+
+std::string Verifier::verify_again(HaloExchange<double>& exchange,
+                                   const DeviceField<double>& field) {
+  constexpr double untouched = 0.5;  // no sum of whole numbers
+  Kokkos::deep_copy(field, untouched);
+  VerificationSteps steps(m_comm);
+  steps.try_exchange(exchange, m_plan->host, sample<double>(Reduction::add, 1, 2), field,
+                     Reduction::add);
+  if (!steps.failure().empty()) return steps.failure();
+  LocalIndex touched = 0;
+  Kokkos::parallel_reduce(
+      "nekbone_k: entries that nobody shares",
+      Kokkos::RangePolicy<ExecutionSpace>(m_plan->host.n_shared(), field.extent(0)),
+      KOKKOS_LAMBDA(const LocalIndex a, LocalIndex& count) { count += field(a, 0) != untouched; },
+      touched);
+  steps.agree(touched > 0 ? fmt::format("WRONG add of double: {} entries that rank {} does not "
+                                        "share are not as they were",
+                                        touched, m_comm.rank())
+                          : "");
+  return steps.failure();
 }
 
 }  // namespace nekbone_k

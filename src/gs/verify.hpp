@@ -38,6 +38,12 @@ class Verifier {
   /// the strategy does.
   std::string verify(const Strategy& strategy, double patience = for_ever);
 
+  /// The same of an exchange of the plan that has been used: of one more sum, with data that it has
+  /// not seen. `field`, shape (>= n_shared, 1), is written to; entries that are not shared must
+  /// stay as they are. After a failure other than WRONG its messages may still be on their way into
+  /// it. Collective.
+  std::string verify_again(HaloExchange<double>& exchange, const DeviceField<double>& field);
+
  private:
   /// Operation, components and number of the call.
   template <class T>

@@ -478,15 +478,19 @@ class Strategies(RunTest):
             self.assertFalse(order["replayed"])
             self.assertRegex(order["cache_note"],
                              "measured anew, as (there is no .*|.* does not have this case)")
-        again, run = self.passing(2, **cached)
+        again, taken = first, []
+        for _ in range(3):  # a busy machine may make all choices look slower than they were
+            if taken:
+                break
+            earlier = again
+            again, run = self.passing(2, **cached)
+            taken = [order for order in again["orders"] if order["replayed"]]
         self.assertFalse(first["process_grid"]["replayed"])
         self.assertTrue(again["process_grid"]["replayed"])
         self.assertEqual(again["process_grid"]["selected"], first["process_grid"]["selected"])
         self.assertIn("the choice of", again["process_grid"]["why"])
-        taken = [order for order in again["orders"] if order["replayed"]]
-        # A busy machine may make some look slower than they were.
         self.assertTrue(taken, [order["cache_note"] for order in again["orders"]])
-        for before, order in zip(first["orders"], again["orders"]):
+        for before, order in zip(earlier["orders"], again["orders"]):
             if order["replayed"]:
                 self.assertEqual(order["tuning"]["selected"], before["tuning"]["selected"])
                 self.assertEqual(len(order["tuning"]["candidates"]), 1)

@@ -105,6 +105,31 @@ TEST_F(WrongStrategiesTest, SaysWhatIsWrongFirstByGlobalId) {
   EXPECT_EQ(failure.find("WRONG add of double: DOF 8 is nan on rank "), 0U) << failure;
 }
 
+TEST_F(WrongStrategiesTest, ThatTurnWrongWhenTheyAreTimedDoNotWin) {
+  const TuningResult result = run({turns_wrong("turns"), slow("slow"), turns_wrong("hides", true)});
+  if (m_alone) return;
+  ASSERT_EQ(result.selected, 1);
+  for (const int i : {0, 2}) {
+    const CandidateResult& wrong = result.candidates[i];
+    EXPECT_FALSE(wrong.verified || wrong.alone || wrong.with_work);
+    EXPECT_EQ(wrong.failure.find("WRONG add of double"), 0U) << wrong.failure;
+    EXPECT_NE(wrong.failure.find("it had been timed and won"), std::string::npos) << wrong.failure;
+    expect_names_a_shared_dof(wrong.failure);
+  }
+  EXPECT_EQ(m_gs.strategy().name, "slow");
+  expect_works(m_gs);
+}
+
+TEST_F(WrongStrategiesTest, SelectsNothingWhenAllTurnWrong) {
+  if (m_alone) GTEST_SKIP() << "nothing is shared";
+  m_gs.select(*find_strategy("host-alltoall"));
+  const TuningResult result = run({turns_wrong("turns"), turns_wrong("hides", true)});
+  EXPECT_EQ(result.selected, -1);
+  for (const CandidateResult& c : result.candidates) EXPECT_FALSE(c.verified);
+  EXPECT_EQ(m_gs.strategy().name, "host-alltoall");
+  expect_works(m_gs);
+}
+
 // ---- Strategies that throw, or do not end ------------------------------------------------------
 
 class WrongStrategiesThatThrow : public TunerTest, public testing::WithParamInterface<Thrower> {};

@@ -1,7 +1,9 @@
 #include "support/made_up_strategies.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <stdexcept>
+#include <thread>
 
 #include "gs/strategies/all_to_all.hpp"
 #include "gs/strategies/host_staged.hpp"
@@ -103,6 +105,46 @@ template <Fault fault, Where where>
 std::unique_ptr<Exchange> faulty(const Communicator& comm, const HaloPlan& plan,
                                  const MessageBuffers& buffers) {
   return make_faulty(fault, where, comm, plan, buffers);
+}
+
+// Right for some calls, more than verification makes of one object and fewer than the tuner does.
+class TurnsWrong final : public Exchange {
+ public:
+  TurnsWrong(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
+      : m_receive(static_cast<unsigned char*>(buffers.receive), buffers.bytes(plan)),
+        m_inner(host_staged<make_pairwise>(comm, plan, buffers)) {}
+  void start() override { m_inner->start(); }
+  void finish() override {
+    m_inner->finish();
+    if (++m_calls > 4) Kokkos::deep_copy(m_receive, 0xff);  // bytes of a NaN
+  }
+  void poison() override { m_inner->poison(); }
+
+ private:
+  Kokkos::View<unsigned char*, DeviceMemory, Kokkos::MemoryTraits<Kokkos::Unmanaged>> m_receive;
+  std::unique_ptr<Exchange> m_inner;
+  int m_calls = 0;
+};
+
+class Slow final : public Exchange {
+ public:
+  Slow(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
+      : m_inner(host_staged<make_pairwise>(comm, plan, buffers)) {}
+  void start() override { m_inner->start(); }
+  void finish() override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    m_inner->finish();
+  }
+  void poison() override { m_inner->poison(); }
+
+ private:
+  std::unique_ptr<Exchange> m_inner;
+};
+
+template <class Made>
+std::unique_ptr<Exchange> make(const Communicator& comm, const HaloPlan& plan,
+                               const MessageBuffers& buffers) {
+  return std::make_unique<Made>(comm, plan, buffers);
 }
 
 // What the last rank does not do.
@@ -253,6 +295,12 @@ std::vector<Wrong> wrong_strategies() {
 Strategy stops_sending(const std::string& name) {
   return named(name, host_staged<make_neglectful<Neglect::sending_for_long>>);
 }
+
+Strategy turns_wrong(const std::string& name, bool overlapped) {
+  return named(name, make<TurnsWrong>, overlapped);
+}
+
+Strategy slow(const std::string& name) { return named(name, make<Slow>); }
 
 std::vector<Thrower> throwers() {
   std::vector<Thrower> all;

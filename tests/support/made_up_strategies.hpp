@@ -46,6 +46,11 @@ std::vector<Wrong> wrong_strategies();
 /// the neighbours wait for ever if they are let.
 Strategy stops_sending(const std::string& name);
 
+/// One whose exchanges are right for the first few calls of each, and then deliver NaN.
+Strategy turns_wrong(const std::string& name, bool overlapped = false);
+/// A right one that takes some milliseconds.
+Strategy slow(const std::string& name);
+
 /// What makes exchanges that throw "out of rendezvous slots".
 struct Thrower {
   std::string name;
