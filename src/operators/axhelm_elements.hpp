@@ -100,7 +100,8 @@ struct AxhelmElements {
                     ElementLayout::n_factors * nq * nq * nq);
   }
   /// The factor of the point that lies `points` after.
-  KOKKOS_FORCEINLINE_FUNCTION LdlFactor<Lanes> read_factor(const double* from, int points) const {
+  KOKKOS_FORCEINLINE_FUNCTION StoredFactor<Lanes> read_factor(const double* from,
+                                                              int points) const {
     const auto entry = [&](int c) {
       return read_lanes(from +
                         ElementLayout::factor_item(nq, points, c) * ElementLayout::group_size(nq));
@@ -169,12 +170,12 @@ class BlockFactors<Geometry::affine> {
     };
     m_factor = {entry(0), entry(1), entry(2), entry(3), entry(4), entry(5)};
   }
-  KOKKOS_FORCEINLINE_FUNCTION const LdlFactor<Lanes>& operator()(double, double, double) const {
+  KOKKOS_FORCEINLINE_FUNCTION const StoredFactor<Lanes>& operator()(double, double, double) const {
     return m_factor;
   }
 
  private:
-  LdlFactor<Lanes> m_factor;
+  StoredFactor<Lanes> m_factor;
 };
 /// Nothing where factors are stored.
 template <>

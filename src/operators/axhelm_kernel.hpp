@@ -222,7 +222,7 @@ class AxhelmKernel {
   }
 
  private:
-  using Factor = LdlFactor<Lanes>;  // as stored
+  using Factor = StoredFactor<Lanes>;
   using Prefetch = AxhelmPrefetch<Shape, nq, geometry, surface_results>;
   /// A column of an element.
   struct Column {

@@ -17,7 +17,7 @@ namespace nekbone_k {
 /// other elements may share, and its interior points, which belong to it alone.
 struct ElementLayout {
   static constexpr int lanes = static_cast<int>(Lanes::size());
-  static constexpr int n_factors = 6;  ///< entries of a factor at a point (LdlFactor)
+  static constexpr int n_factors = 6;  ///< numbers of a factor at a point (StoredFactor)
 
   int nq = 2;
   LocalIndex n_elements = 0;

@@ -59,11 +59,12 @@ struct Metric {
     jacobian = dx[0][0] * adjugate[0][0] + dx[1][0] * adjugate[0][1] + dx[2][0] * adjugate[0][2];
   }
   KOKKOS_FUNCTION SymmetricFactor<double> factor() const {
+    const double scale = 1 / jacobian;
     const auto entry = [&](int r, int s) {
       const auto& a = adjugate;
-      return (a[r][0] * a[s][0] + a[r][1] * a[s][1] + a[r][2] * a[s][2]) / jacobian;
+      return scale * (a[r][0] * a[s][0] + a[r][1] * a[s][1] + a[r][2] * a[s][2]);
     };
-    return {entry(0, 0), entry(0, 1), entry(0, 2), entry(1, 1), entry(1, 2), entry(2, 2), jacobian};
+    return {entry(0, 0), entry(0, 1), entry(0, 2), entry(1, 1), entry(1, 2), entry(2, 2)};
   }
 
   double adjugate[3][3];  ///< its rows: J ∇r, J ∇s, J ∇t
@@ -76,12 +77,19 @@ Kokkos::TeamPolicy<ExecutionSpace> element_policy(int teams, int nq) {
   return policy;
 }
 
-/// set(c, value) for the entries of a factor as they are kept.
+/// set(c, value) for the six numbers of a factor as it is stored.
 template <class Set>
-KOKKOS_FUNCTION void store_entries(const SymmetricFactor<double>& factor, const Set& set) {
-  const LdlFactor<double> f = factorized(factor);
-  const double entries[] = {f.d_r, f.d_s, f.d_t, f.l_sr, f.l_tr, f.l_ts};
-  for (int c = 0; c < ElementLayout::n_factors; ++c) set(c, entries[c]);
+KOKKOS_FUNCTION void store_factor(const SymmetricFactor<double>& g, double jacobian,
+                                  const Set& set) {
+  const auto set_all = [&](const double(&values)[ElementLayout::n_factors]) {
+    for (int c = 0; c < ElementLayout::n_factors; ++c) set(c, values[c]);
+  };
+  if constexpr (std::is_same_v<StoredFactor<double>, LdlFactor<double>>) {
+    const LdlFactor<double> f = factorized(g, jacobian);
+    set_all({f.d_r, f.d_s, f.d_t, f.l_sr, f.l_tr, f.l_ts});
+  } else {
+    set_all({g.rr, g.rs, g.rt, g.ss, g.st, g.tt});
+  }
 }
 
 /// What trilinear and affine elements need, a thread an element.
@@ -109,7 +117,8 @@ struct ElementFactorKernel {
       for (int term = 0; term < map.n_coefficients; ++term)
         for (int d = 0; d < 3; ++d) set(3 * term + d, map.coefficients[term][d]);
     } else if (position < n_elements) {
-      store_entries(map.factor(0, 0, 0), set);
+      const SymmetricFactor<double> g = map.factor(0, 0, 0);
+      store_factor(g, g.determinant(), set);
     }
   }
 };
@@ -138,7 +147,8 @@ struct FactorKernel {
   KOKKOS_FUNCTION void store_factors(const ElementCoordinates& element, LocalIndex position,
                                      int q) const {
     const int i = q % nq, j = q / nq % nq, k = q / (nq * nq);
-    store_entries(Metric(element, derivative, i, j, k).factor(), [&](int c, double value) {
+    const Metric metric(element, derivative, i, j, k);
+    store_factor(metric.factor(), metric.jacobian, [&](int c, double value) {
       factors(ElementLayout::geometry_offset(nq, position, ElementLayout::factor_item(nq, q, c),
                                              ElementLayout::n_factors * element.points)) = value;
     });

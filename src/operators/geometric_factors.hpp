@@ -19,7 +19,7 @@ struct ScaledBasis {
 
 /// J (∇r)(∇r)ᵀ at every GLL point, the symmetric factor of the stiffness matrix (Deville, Fischer
 /// and Mund 2002, section 4.4), without its quadrature weight w = w_i w_j w_k, as the six numbers
-/// of an LdlFactor. By the mesh's geometry they are stored, with coordinates interpolated by the
+/// of a StoredFactor. By the mesh's geometry they are stored, with coordinates interpolated by the
 /// element's own GLL basis; or the coefficients of the trilinear map are, from which a kernel
 /// computes a SymmetricFactor; or, as those of a parallelepiped are the same at all its points,
 /// once an element.
@@ -73,13 +73,16 @@ struct FactorReader {
 
   /// Entry c of rr, rs, rt, ss, st, tt of the stiffness factor G = w J (∇r)(∇r)ᵀ.
   KOKKOS_FUNCTION double factor(LocalIndex position, int c, int i, int j, int k) const {
-    const SymmetricFactor<double> g = metric(position, i, j, k);
-    const double entries[] = {g.rr, g.rs, g.rt, g.ss, g.st, g.tt};
-    return weight(i, j, k) * entries[c];
+    return with_factor(position, i, j, k, [&](const auto& stored) {
+      const SymmetricFactor<double> g = multiplied_out(stored);
+      const double entries[] = {g.rr, g.rs, g.rt, g.ss, g.st, g.tt};
+      return weight(i, j, k) * entries[c];
+    });
   }
   /// The mass factor w J.
   KOKKOS_FUNCTION double mass(LocalIndex position, int i, int j, int k) const {
-    return weight(i, j, k) * metric(position, i, j, k).determinant();
+    return with_factor(position, i, j, k,
+                       [&](const auto& stored) { return weight(i, j, k) * stored.determinant(); });
   }
 
   int nq;
@@ -90,19 +93,22 @@ struct FactorReader {
   KOKKOS_FUNCTION double weight(int i, int j, int k) const {
     return weights(i) * weights(j) * weights(k);
   }
-  KOKKOS_FUNCTION SymmetricFactor<double> metric(LocalIndex position, int i, int j, int k) const {
+  /// use(the factor at a point, without its weight), in the form that there is.
+  template <class Use>
+  KOKKOS_FUNCTION double with_factor(LocalIndex position, int i, int j, int k,
+                                     const Use& use) const {
     if (geometry != Geometry::trilinear) {
       const bool stored = geometry == Geometry::stored;
       const auto entry = [&](int c) {
         return value(position,
                      stored ? ElementLayout::factor_item(nq, (k * nq + j) * nq + i, c) : c);
       };
-      return multiplied_out({entry(0), entry(1), entry(2), entry(3), entry(4), entry(5)});
+      return use(StoredFactor<double>{entry(0), entry(1), entry(2), entry(3), entry(4), entry(5)});
     }
     TrilinearMap<double> map;
     for (int term = 0; term < map.n_coefficients; ++term)
       for (int d = 0; d < 3; ++d) map.coefficients[term][d] = value(position, 3 * term + d);
-    return map.factor(nodes(i), nodes(j), nodes(k));
+    return use(map.factor(nodes(i), nodes(j), nodes(k)));
   }
   KOKKOS_FUNCTION double value(LocalIndex position, int item) const {
     return factors(ElementLayout::geometry_offset(

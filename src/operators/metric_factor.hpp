@@ -2,16 +2,17 @@
 /// The factor of the stiffness matrix at a point: what turns a gradient into a flux.
 #pragma once
 
+#include <type_traits>
+
 #include "core/types.hpp"
 
 namespace nekbone_k {
 
-/// The six distinct entries of the symmetric factor G = J (∇r)(∇r)ᵀ, and J, which is its
-/// determinant. `T` is a number, or a lane for each of several elements.
+/// The six distinct entries of the symmetric factor G = J (∇r)(∇r)ᵀ. `T` is a number, or a lane for
+/// each of several elements.
 template <class T>
 struct SymmetricFactor {
   T rr, rs, rt, ss, st, tt;
-  T jacobian;
 
   /// (r, s, t) = G (r, s, t).
   KOKKOS_FORCEINLINE_FUNCTION void apply(T& r, T& s, T& t) const {
@@ -20,12 +21,15 @@ struct SymmetricFactor {
     s = rs * x + ss * y + st * z;
     t = rt * x + st * y + tt * z;
   }
-  KOKKOS_FORCEINLINE_FUNCTION T determinant() const { return jacobian; }
+  /// J.
+  KOKKOS_FORCEINLINE_FUNCTION T determinant() const {
+    return rr * (ss * tt - st * st) - rs * (rs * tt - st * rt) + rt * (rs * st - ss * rt);
+  }
 };
 
-/// The same as G = L D Lᵀ, L with a unit diagonal: also six numbers and as fast to apply, but J is
-/// a product of three, where the determinant of six entries takes nine operations and loses digits
-/// the more an element is distorted.
+/// The same as G = L D Lᵀ, L with a unit diagonal: also six numbers and as many operations to
+/// apply, but J is a product of three, where the determinant of six entries takes nine operations
+/// and loses digits the more an element is distorted.
 template <class T>
 struct LdlFactor {
   T d_r, d_s, d_t;     ///< D
@@ -38,20 +42,30 @@ struct LdlFactor {
     s = of_s + l_sr * r;
     t = d_t * t + l_tr * r + l_ts * of_s;
   }
+  /// J.
   KOKKOS_FORCEINLINE_FUNCTION T determinant() const { return d_r * d_s * d_t; }
 };
 
-KOKKOS_INLINE_FUNCTION LdlFactor<double> factorized(const SymmetricFactor<double>& g) {
+/// What is stored. A GPU's thread waits longer for results of which each needs the one before than
+/// a CPU, which meanwhile works on the next points, and has operations to spare
+/// (docs/performance.md).
+template <class T>
+using StoredFactor = std::conditional_t<is_host_device, LdlFactor<T>, SymmetricFactor<T>>;
+
+/// G = L D Lᵀ with determinant `jacobian`.
+KOKKOS_INLINE_FUNCTION LdlFactor<double> factorized(const SymmetricFactor<double>& g,
+                                                    double jacobian) {
   LdlFactor<double> f{};
   f.d_r = g.rr;
   f.l_sr = g.rs / g.rr;
   f.l_tr = g.rt / g.rr;
   f.d_s = g.ss - f.l_sr * g.rs;
   f.l_ts = (g.st - f.l_sr * g.rt) / f.d_s;
-  f.d_t = g.jacobian / (f.d_r * f.d_s);
+  f.d_t = jacobian / (f.d_r * f.d_s);
   return f;
 }
 
+/// The entries of a factor in either form.
 KOKKOS_INLINE_FUNCTION SymmetricFactor<double> multiplied_out(const LdlFactor<double>& f) {
   const double rs = f.l_sr * f.d_r, rt = f.l_tr * f.d_r;
   return {f.d_r,
@@ -59,8 +73,10 @@ KOKKOS_INLINE_FUNCTION SymmetricFactor<double> multiplied_out(const LdlFactor<do
           rt,
           f.d_s + f.l_sr * rs,
           f.l_ts * f.d_s + f.l_sr * rt,
-          f.d_t + f.l_tr * rt + f.l_ts * f.l_ts * f.d_s,
-          f.determinant()};
+          f.d_t + f.l_tr * rt + f.l_ts * f.l_ts * f.d_s};
+}
+KOKKOS_INLINE_FUNCTION SymmetricFactor<double> multiplied_out(const SymmetricFactor<double>& g) {
+  return g;
 }
 
 }  // namespace nekbone_k

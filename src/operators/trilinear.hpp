@@ -35,14 +35,9 @@ struct TrilinearMap {
     cross(x_s, x_t, a_r);
     cross(x_t, x_r, a_s);
     cross(x_r, x_s, a_t);
-    const T jacobian = dot(x_r, a_r), scale = 1.0 / jacobian;
-    return {scale * dot(a_r, a_r),
-            scale * dot(a_r, a_s),
-            scale * dot(a_r, a_t),
-            scale * dot(a_s, a_s),
-            scale * dot(a_s, a_t),
-            scale * dot(a_t, a_t),
-            jacobian};
+    const T scale = 1.0 / dot(x_r, a_r);
+    return {scale * dot(a_r, a_r), scale * dot(a_r, a_s), scale * dot(a_r, a_t),
+            scale * dot(a_s, a_s), scale * dot(a_s, a_t), scale * dot(a_t, a_t)};
   }
 
  private:
