@@ -51,7 +51,7 @@ std::map<int, std::vector<Variant>> all_variants(const std::vector<std::string>&
   return variants;
 }
 
-/// ‖a - b‖ / ‖a‖.
+/// ‖a - b‖ / ‖a‖, or 0 where they are equal.
 double relative_difference(const DeviceVector<double>& a, const DeviceVector<double>& b) {
   const Kokkos::RangePolicy<ExecutionSpace> all(0, a.extent(0));
   double difference = 0, size = 0;
@@ -62,7 +62,7 @@ double relative_difference(const DeviceVector<double>& a, const DeviceVector<dou
         of_size += a(i) * a(i);
       },
       difference, size);
-  return std::sqrt(difference / size);
+  return difference == 0 ? 0 : std::sqrt(difference / size);
 }
 
 /// All variants of an order on one mesh.
