@@ -300,7 +300,7 @@ class AxhelmKernel {
     along_s = flux_s;
     along_t = flux_t;
     Lanes mass(0.0);
-    if (lambda != 0) mass = factor.determinant() * (lambda * value);
+    if (lambda != 0) mass = lambda * factor.determinant() * value;
     if constexpr (by_rows) {  // sums of their own, so that none waits for the mass
       dot += mass * value;
       dot += flux_r * d_r + (flux_s * d_s + flux_t * d_t);
