@@ -197,12 +197,6 @@ class Neglectful final : public Exchange {
   static inline int m_calls = 0;
 };
 
-template <Neglect neglect>
-std::unique_ptr<Exchange> make_neglectful(const Communicator& comm, const HaloPlan& plan,
-                                          const MessageBuffers& buffers) {
-  return std::make_unique<Neglectful<neglect>>(comm, plan, buffers);
-}
-
 // ---- Exchanges that throw ----------------------------------------------------------------------
 
 enum class Phase { make, start, finish };
@@ -287,13 +281,13 @@ std::vector<Wrong> wrong_strategies() {
   add_wrong<Fault::swaps_components>(all, "swaps_components");
   add_wrong<Fault::fails_for_floats>(all, "fails_for_floats");
   add_wrong<Fault::fails_for_three_components>(all, "fails_for_three_components");
-  all.push_back({named("leaves_a_message", host_staged<make_neglectful<Neglect::receiving_one>>),
+  all.push_back({named("leaves_a_message", host_staged<make<Neglectful<Neglect::receiving_one>>>),
                  Where::last_rank});
   return all;
 }
 
 Strategy stops_sending(const std::string& name) {
-  return named(name, host_staged<make_neglectful<Neglect::sending_for_long>>);
+  return named(name, host_staged<make<Neglectful<Neglect::sending_for_long>>>);
 }
 
 Strategy turns_wrong(const std::string& name, bool overlapped) {
