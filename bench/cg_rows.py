@@ -44,13 +44,13 @@ def median_run(solves):
     return sorted(solves, key=lambda s: s["flops_per_s"])[(len(solves) - 1) // 2]
 
 
-def save(path, machine, rows):
-    """A result file: rows of runs, and the machine's part of a report."""
+def save(path, machine, rows, **more):
+    """A result file: rows of runs, the machine's part of a report, and what else there is to say."""
     for row in rows:
         for solve in row.get("runs", []):
             solve.pop("history", None)
     machine = {key: value for key, value in (machine or {}).items() if key != "hosts"}  # not to be published
-    pathlib.Path(path).write_text(json.dumps({"machine": machine, "rows": rows}, indent=1))
+    pathlib.Path(path).write_text(json.dumps({"machine": machine, **more, "rows": rows}, indent=1))
 
 
 def main():

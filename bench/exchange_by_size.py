@@ -27,13 +27,16 @@ def by_name(results):
     return times
 
 
+def machine_name(context):
+    """Of a result: the processor, or the accelerator of the first rank."""
+    device = re.sub(r"^.*?, | at .*$", "", context["devices"].split(";")[0])
+    if device != "host":
+        return device
+    return f"{context['cpu_model']}, {context['cpu_cores']} cores".replace("(R)", "").replace("(TM)", "")
+
+
 def file_name(context):
-    """Of a result: by the processor, or the accelerator of the first rank, and the ranks."""
-    device = context["devices"].split(";")[0]
-    machine = re.sub(r"^.*?, | at .*$", "", device)
-    if device == "host":
-        machine = f"{context['cpu_model']} {context['cpu_cores']} cores".replace("(R)", "").replace("(TM)", "")
-    words = re.sub(r"[^a-z0-9]+", "-", machine.lower()).strip("-")
+    words = re.sub(r"[^a-z0-9]+", "-", machine_name(context).lower()).strip("-")
     return f"exchange-by-size-{words}-np{context['ranks']}.json"
 
 

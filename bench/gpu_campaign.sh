@@ -2,16 +2,17 @@
 # What docs/performance.md says of GPUs, measured again: every part writes its result files.
 #   bench/gpu_campaign.sh BIN_DIRECTORY OUT_DIRECTORY PART...
 # BIN_DIRECTORY has the programs of a CUDA or HIP build, from this machine or another; mpirun is a
-# GPU-aware MPI's. A part that takes longer than LIMIT seconds (default 300) is given up. Parts:
+# GPU-aware MPI's. A part that takes longer than LIMIT seconds (default 300; pinned wants 900) is given up. Parts:
 #   tests-NP    the GPU tests on NP ranks         smoke-NP   inputs/smoke.yaml
 #   rows        CG beside hipBone's figures       trilinear  CG, factors from corners, four sizes
 #   axhelm      the element kernel, all orders    determinism-NP  deterministic sums beside ordinary
 #   scaling-NP  weak and strong, 1 to NP ranks    launches-NP  one case 20 times: is the choice right?
+#   weak-NP     the same at hipBone's other cases pinned-NP    the choice beside each strategy pinned
 #   gs64-NP     inputs/gs64.yaml                  exchange-NP  one exchange by size
 # The last lines say how long each part took and whether it ended well.
 set -uo pipefail
 if [[ $# -lt 3 || ! -x $1/nekbone-k ]]; then
-  sed -n '2,11s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+  sed -n '2,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
   exit 2
 fi
 bin=$(cd "$1" && pwd)
@@ -39,6 +40,17 @@ determinism() {
   return "$status"
 }
 
+# Weak scaling where hipBone has figures for several GPUs, but at order 7, 28^3 elements a GPU.
+weak() {
+  local np=$1 row status=0
+  for row in 1:63 3:30 7:56 11:18; do
+    # shellcheck disable=SC2046
+    python3 bench/scaling.py --ranks $(ranks_up_to "$np") --budget 0.5 --order "${row%:*}" \
+      --weak "${row#*:}" --strong 0 --out "$out/weak-$np-order-${row%:*}-${row#*:}.json" "$program" || status=1
+  done
+  return "$status"
+}
+
 run_part() {
   local part=${1%%-*} np=${1##*-}
   case $part in
@@ -59,6 +71,10 @@ run_part() {
     launches)
       python3 bench/launches.py --launches 20 --budget 0.5 --launcher "mpirun -np $np" \
         --out "$out/launches-$np.json" "$program" ;;
+    weak) weak "$np" ;;
+    pinned)
+      python3 bench/pinned.py --budget 0.5 --keep 1.1 --launcher "mpirun -np $np" --out "$out/pinned-$np.json" \
+        "$program" ;;
     gs64) mpirun -np "$np" "$program" inputs/gs64.yaml --report "$out/gs64-$np.json" ;;
     exchange)
       python3 bench/exchange_by_size.py --launcher "mpirun -np $np" "$bin/bench_exchange_by_size" "$out" ;;
@@ -68,7 +84,7 @@ run_part() {
 }
 
 # For the shell of a part, which can be given up.
-export -f run_part determinism ranks_up_to
+export -f run_part determinism weak ranks_up_to
 export bin out program
 ends=()
 worst=0

@@ -9,7 +9,7 @@
 fom: the figure of merit against order, beside hipBone's and the roofline; size: time an iteration against
 size, a line an order; scaling (bench/scaling.py): the figure of merit against ranks, beside its ideal;
 exchange (bench/exchange_by_size.py): time and rate of an exchange against the size of the message, by strategy
-(dashed: the paths of messages alone). Needs matplotlib.
+(points: the paths of messages alone). Needs matplotlib.
 """
 import argparse
 import json
@@ -28,6 +28,12 @@ import scaling
 # Without the date and random ids, the same data gives the same file.
 plt.rcParams["svg.hashsalt"] = "nekbone-k"
 GFLOP = 1e9
+
+# An exchange's colour says what carries its messages, its line how they are made and sent.
+CARRIERS = {"device": "tab:blue", "host": "tab:orange", "nccl": "tab:green", "nvshmem": "tab:purple",
+            "peer-memory": "tab:red"}
+EXCHANGE_STYLES = {"pipelined": "--", "datatypes": "--", "put": "-.", "crystal": ":"}
+MESSAGE_PATHS = ["host-messages", "device-messages", "nccl", "peer-memory"]
 
 
 def median(row, value):
@@ -51,7 +57,7 @@ def plot_fom(axes, rows):
                   "o-", color=colour, label=f"nekbone-k, {name} mesh")
         peers = [(row["order"], hipbone[row["order"], row["elements"]]) for row in chosen
                  if (row["order"], row["elements"]) in hipbone]
-        if peers:
+        if len(peers) > 1:
             axes.plot(*zip(*peers), "s--", color=colour, alpha=0.6,
                       label=f"hipBone, {name} mesh")
         if pick is max and all(solve["bandwidth_share"] for row in chosen for solve in row["runs"]):
@@ -72,6 +78,8 @@ def plot_size(axes, rows):
 def plot_scaling(axes, rows):
     colours = {"weak": "tab:blue", "strong": "tab:orange"}
     for kind, colour in colours.items():
+        if kind not in {row["kind"] for row in rows}:
+            continue
         points = [(row["ranks"], median(row, lambda s: s["flops_per_s"]) / GFLOP)
                   for row in rows if row["kind"] == kind]
         first = next(row for row in rows if row["kind"] == kind)
@@ -80,31 +88,65 @@ def plot_scaling(axes, rows):
                   label=f"{kind}, order {first['order']}, {size} elements{' a rank' if kind == 'weak' else ''}")
         axes.plot([ranks for ranks, _ in points], [points[0][1] * ranks for ranks, _ in points], ":",
                   color=colour, alpha=0.6)
-    peers = scaling.HIPBONE_WEAK.get((first["order"], rows[0]["elements"][0]), [])
-    if peers:
-        axes.plot(*zip(*[peer for peer in peers if peer[0] <= rows[-1]["ranks"]]), "s--", color="tab:blue",
-                  alpha=0.6, label="hipBone, weak")
+        peers = [(row["ranks"], scaling.hipbone(row["order"], row["elements"], row["ranks"]))
+                 for row in rows if row["kind"] == kind]
+        peers = [(ranks, value) for ranks, value in peers if value]
+        if len(peers) > 1:
+            axes.plot(*zip(*peers), "s--", color=colour, alpha=0.6, label=f"hipBone, {kind}")
     axes.set(xlabel="ranks, one a GPU", ylabel="GFLOP/s by Nekbone's count", ylim=(0, None),
              xticks=sorted({row["ranks"] for row in rows}))
 
 
+def carrier(name):
+    """What carries the messages of a strategy or a path: its colour."""
+    return name if name in CARRIERS else name.split("-")[0]
+
+
+def alike(names):
+    """The label of strategies drawn alike: "host-pairwise, -persistent"."""
+    first, *others = names
+    return ", ".join([first, *("-" + name.split("-", 1)[1] for name in others)])
+
+
+def exchange_groups(results):
+    """(colour, style) -> the lines drawn so, each (name, {bytes: seconds})."""
+    groups = {}
+    for (kind, name), times in exchange_by_size.by_name(results).items():
+        if kind == "path" and name not in MESSAGE_PATHS:
+            continue
+        style = "o" if kind == "path" else EXCHANGE_STYLES.get(name.split("-")[-1], "-")
+        groups.setdefault((CARRIERS[carrier(name)], style), []).append((name, times))
+    return groups
+
+
 def plot_exchange(figure, results):
     time_axes, rate_axes = figure.subplots(1, 2)
-    lines = [(name, kind, sorted(row.items())) for (kind, name), row in exchange_by_size.by_name(results).items()
-             if kind == "exchange" or "messages" in name or name in ("nccl", "peer-memory")]
-    for number, (name, kind, row) in enumerate(lines):
-        style = {"linestyle": "--" if kind == "path" else ("-", "-.")[number % 2], "linewidth": 1.2,
-                 "color": plt.get_cmap("tab20")(number % 20), "label": name if kind == "exchange" else f"path {name}"}
-        sizes = [size for size, _ in row]
-        time_axes.loglog(sizes, [seconds * 1e6 for _, seconds in row], **style)
-        rate_axes.loglog(sizes, [size / seconds / 1e9 for size, seconds in row], **style)
-    time_axes.set(xlabel="bytes of a message", ylabel="µs an exchange")
-    rate_axes.set(xlabel="bytes of a message", ylabel="GB/s each way of a rank")
-    rate_axes.legend(fontsize=6, ncols=2)
+    handles = []
+    for (colour, style), lines in exchange_groups(results).items():
+        path = style == "o"
+        # A path alone is points, so that the strategy that uses it shows beneath.
+        look = ({"linestyle": "", "marker": "o", "markersize": 3, "alpha": 0.6} if path
+                else {"linestyle": style, "linewidth": 1.3})
+        for _, times in lines:
+            sizes = sorted(times)
+            time_axes.plot(sizes, [times[size] * 1e6 for size in sizes], color=colour, **look)
+            [line] = rate_axes.plot(sizes, [size / times[size] / 1e9 for size in sizes], color=colour, **look)
+        names = [name for name, _ in lines]
+        line.set_label(f"path alone: {names[0]}" if path else alike(names))
+        handles.append((path, colour, line))
+    for axes in (time_axes, rate_axes):
+        axes.set_xscale("log", base=2)
+        axes.set_xticks([8**n for n in range(1, 9)], ["8 B", "64", "512", "4 KiB", "32", "256", "2 MiB", "16"])
+        axes.set_xlabel("size of a message")
+    time_axes.set(yscale="log", ylabel="µs an exchange")
+    rate_axes.set(ylim=(0, None), ylabel="GB/s each way of a rank")
+    order = list(CARRIERS.values())
+    handles.sort(key=lambda handle: (handle[0], order.index(handle[1])))
+    figure.legend(handles=[line for *_, line in handles], loc="outside lower center", ncols=3, fontsize="small",
+                  frameon=False)
     context = results["context"]
-    device = context["cpu_model"] if context["devices"].startswith("host") else context["devices"].split(";")[0]
-    figure.suptitle(f"Exchange between pairs, {context['ranks']} ranks, {device}, commit {context['commit']}",
-                    fontsize="medium")
+    figure.suptitle(f"One exchange between {context['ranks']} ranks, {exchange_by_size.machine_name(context)},"
+                    f" commit {context['commit']}", fontsize="medium")
 
 
 def main():
@@ -115,7 +157,7 @@ def main():
     options = parser.parse_args()
     results = json.loads(pathlib.Path(options.results).read_text())
     if options.what == "exchange":
-        figure = plt.figure(figsize=(11, 5))
+        figure = plt.figure(figsize=(11, 5.5), layout="constrained")
         plot_exchange(figure, results)
     else:
         figure, axes = plt.subplots(figsize=(8, 4.5))
@@ -124,9 +166,9 @@ def main():
         machine = pathlib.Path(options.results).stem.removeprefix(prefix).replace("-", " ")
         axes.set_title(f"CG on {machine}, commit {results['machine']['commit']}", fontsize="medium")
         axes.legend(fontsize="small")
+        figure.set_layout_engine("tight")
     for axes in figure.axes:
-        axes.grid(alpha=0.3, which="both")
-    figure.tight_layout()
+        axes.grid(alpha=0.3, which="major" if options.what == "exchange" else "both")
     figure.savefig(options.out, metadata={"Date": None})
 
 

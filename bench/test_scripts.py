@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""The scripts beside it, run with made-up programs whose answers are known; nothing is measured.
+
+    bench/test_scripts.py
+
+A folder gets an mpirun that starts one process, a nekbone-k that writes a report, a bench_axhelm and a bench_gs
+that write a result, and peers that print what bench/against_peers.py says they do.
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BENCH = pathlib.Path(__file__).resolve().parent
+
+MPIRUN = """#!/bin/sh
+while [ "${1#-}" != "$1" ]; do shift 2; done
+exec "$@"
+"""
+
+# Pinned, quick takes 0.9 s an iteration, slow 2 s, the others 1 s, as the one that is chosen; wrong is not right.
+NEKBONE_K = """#!/usr/bin/env python3
+import json, pathlib, sys
+names = ["pairwise", "quick", "slow", "breaks", "wrong"]
+settings = dict(word.split("=", 1) for word in sys.argv if "=" in word)
+name = settings["gather_scatter.strategies"].strip("['] ")
+pinned = name != "all"
+iterations = int(settings.get("solver.iterations", 100))
+second = {"quick": 0.9, "slow": 2}.get(name, 1)
+with open(pathlib.Path(__file__).parent / "launches", "a", encoding="utf-8") as log:
+    log.write(json.dumps(settings) + "\\n")
+if name == "breaks":
+    sys.exit("it broke")
+chosen = name if pinned else "pairwise"
+solve = {"strategy": chosen, "all_reduce": "host-shared", "passed": True, "verdict": "", "history": [1.0],
+         "iterations": iterations, "solve_s": second * iterations, "flops_per_s": 6e9 / second}
+report = {"machine": {"commit": "none", "hosts": ["secret"]}, "solve": solve,
+          "process_grid": {"selected": "1 x 1 x 2", "candidates": [{"partition": "1 x 1 x 2", "blocks": [1, 1, 2]}]},
+          "orders": [{"tuning": {"candidates": [{"strategy": s, "verified": s != "wrong"} for s in names]}}]}
+pathlib.Path(sys.argv[sys.argv.index("--report") + 1]).write_text(json.dumps(report))
+"""
+
+# 300 MDOF/s; gs_op takes 2 ms and 500 us.
+BENCHMARK = """#!/usr/bin/env python3
+import json, pathlib, sys
+out = next(word for word in sys.argv if word.startswith("--benchmark_out=")).split("=", 1)[1]
+rows = {"bench_axhelm": [{"name": "operator/order:7/points:2097152", "MDOF/s": 300.0}],
+        "bench_gs": [{"name": "gs_op/order:1/elements:64", "real_time": 2.0, "time_unit": "ms"},
+                     {"name": "gs_op/order:7/elements:16", "real_time": 500.0, "time_unit": "us"}]}
+pathlib.Path(out).write_text(json.dumps({"benchmarks": rows[pathlib.Path(sys.argv[0]).name]}))
+"""
+
+PEERS = {
+    "nekbone": 'echo "2.0 GFLOP/s at order $1 on $2 ranks"',
+    "libceed": 'case $1 in /cpu/self/*) echo "  1.5e2 MDOF/s" ;; *) exit 1 ;; esac',
+    "gslib": 'echo "1 64 3.0"; echo "7 16 1.0"',
+    "talks": 'echo "no number"',
+    "fails": "echo broken >&2; exit 3",
+}
+
+
+class ScriptTest(unittest.TestCase):
+    longMessage = True
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="nekbone-k-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        programs = {"mpirun": MPIRUN, "nekbone-k": NEKBONE_K, "bench_axhelm": BENCHMARK, "bench_gs": BENCHMARK}
+        for name, text in (programs | {name: f"#!/bin/sh\n{text}\n" for name, text in PEERS.items()}).items():
+            program = self.folder / name
+            program.write_text(text)
+            program.chmod(0o755)
+
+    def run_script(self, script, *arguments, code=0):
+        """What a script prints; of one that fails, what it complains of."""
+        path = f"{self.folder}{os.pathsep}{os.environ['PATH']}"
+        done = subprocess.run([sys.executable, str(BENCH / script), *map(str, arguments)], capture_output=True,
+                              text=True, check=False, cwd=self.folder, env=dict(os.environ, PATH=path))
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done.stderr if code else done.stdout
+
+    def result(self):
+        return json.loads((self.folder / "out.json").read_text())
+
+    def launches(self):
+        return [json.loads(line) for line in (self.folder / "launches").read_text().splitlines()]
+
+    def peers(self, *arguments, **keywords):
+        return self.run_script("against_peers.py", "--rounds", 3, "--ranks", 1, 2, "--out", "out.json", *arguments,
+                               self.folder, **keywords)
+
+
+class AgainstPeers(ScriptTest):
+    def test_nekbone(self):
+        printed = self.peers("--nekbone", self.folder / "nekbone")
+        self.assertEqual(len(re.findall(r"CG, Nekbone .* GFLOP/s +6\.00 +2\.00 +3\.00  3\.00\.\.3\.00", printed)), 8,
+                         printed)
+        self.assertEqual(self.result()["machine"], {"commit": "none"})
+
+    def test_libceed_by_mdofs_without_a_mass_term(self):
+        printed = self.peers("--libceed", self.folder / "libceed")
+        self.assertEqual(len(re.findall(r"Ax, libCEED .* MDOF/s +300\.00 +150\.00 +2\.00 ", printed)), 4, printed)
+
+    def test_gslib_by_time(self):
+        printed = self.peers("--gslib", self.folder / "gslib")
+        for ranks in (1, 2):
+            self.assertRegex(printed, rf"order 1, 64 elements +{ranks} +ms +2\.00 +3\.00 +1\.50 ")
+            self.assertRegex(printed, rf"order 7, 16 elements +{ranks} +ms +0\.50 +1\.00 +2\.00 ")
+        self.assertEqual([row["theirs"] for row in self.result()["rows"]], 2 * [3 * [3.0], 3 * [1.0]])
+
+    def test_a_peer_that_fails_or_prints_no_number_is_shown(self):
+        self.assertIn("broken", self.peers("--nekbone", self.folder / "fails", code=1))
+        self.assertIn("no number", self.peers("--nekbone", self.folder / "talks", code=1))
+
+
+class Pinned(ScriptTest):
+    def pinned(self, *arguments, **keywords):
+        return self.run_script("pinned.py", "--elements", 4, 4, 8, "--order", 3, "--iterations", 10, "--out",
+                               "out.json", *arguments, self.folder / "nekbone-k", **keywords)
+
+    def test_a_faster_one_is_named_and_slow_and_broken_ones_are_left_out(self):
+        printed = self.pinned()
+        self.assertRegex(printed, r"^4 of 4 right strategies pinned; mesh.partition \[1, 1, 2\], "
+                                  r"solver.all_reduce host-shared\n")
+        self.assertRegex(printed, r"\nround 1, breaks: [^\n]*nekbone-k [^\n]*\nit broke\n")
+        self.assertIn("\nchosen: pairwise 5; 1000.0000 ms an iteration\n", printed)
+        self.assertRegex(printed, r"\nquick +900\.0000 +0\.900  0\.900\.\.0\.900 +5  faster\n"
+                                  r"pairwise +1000\.0000 +1\.000  1\.000\.\.1\.000 +5  as fast, chosen\n"
+                                  r"slow +2000\.0000 +2\.000  2\.000\.\.2\.000 +2  slower\n")
+        self.assertEqual(printed.splitlines()[-1], "chosen / best pinned = 0.900 (noise 0.000)")
+        result = self.result()
+        self.assertEqual([(row["strategies"], row["rounds"]) for row in result["rows"]],
+                         [("all", [0, 1, 2, 3, 4]), ("pairwise", [0, 1, 2, 3, 4]), ("quick", [0, 1, 2, 3, 4]),
+                          ("slow", [0, 1]), ("breaks", [])])
+        self.assertEqual(result["machine"], {"commit": "none"})
+
+    def test_launches_differ_in_the_exchange_alone(self):
+        self.pinned("--pin", "pairwise", "--pin", "quick", "--rounds", 2, "--set", "operator.lambda=2")
+        first, *others = self.launches()
+        self.assertNotIn("mesh.partition", first)
+        self.assertEqual(len(others), 6)
+        for launch in others:
+            self.assertEqual(launch["mesh.partition"], "[1, 1, 2]")
+            self.assertEqual(launch["solver.all_reduce"], "host-shared")
+        differ = ("gather_scatter.strategies", "gather_scatter.tuning.budget_seconds")
+        same = {json.dumps({key: value for key, value in launch.items() if key not in differ}) for launch in others}
+        self.assertEqual(len(same), 1, same)
+        self.assertEqual({launch["operator.lambda"] for launch in self.launches()}, {"2"})
+
+    def test_a_single_round_knows_no_noise(self):
+        printed = self.pinned("--rounds", 1, "--pin", "pairwise")
+        self.assertEqual(printed.splitlines()[-1], "chosen / best pinned = 1.000 (noise unknown)")
+
+    def test_none_right(self):
+        self.assertIn("right: pairwise", self.pinned("--pin", "wrong", code=1))
+
+
+class Scaling(ScriptTest):
+    def test_hipbone_stands_beside_cases_that_it_has(self):
+        printed = self.run_script("scaling.py", "--ranks", 1, 4, "--runs", 1, self.folder / "nekbone-k")
+        self.assertRegex(printed, r"(?m)^weak +1 +28 x 28 x 28 .* 100 % +2306 ")
+        self.assertRegex(printed, r"(?m)^weak +4 +28 x 56 x 56 .* 25 % +7700 ")
+        self.assertRegex(printed, r"(?m)^strong +1 +56 x 56 x 56 .* % +2670 ")
+        self.assertRegex(printed, r"(?m)^strong +4 +56 x 56 x 56 .* %  +pairwise$")
+
+    def test_weak_scaling_alone(self):
+        printed = self.run_script("scaling.py", "--ranks", 1, 8, "--order", 1, "--weak", 63, "--strong", 0,
+                                  "--runs", 1, self.folder / "nekbone-k")
+        self.assertRegex(printed, r"(?m)^weak +8 +126 x 126 x 126 .* % +2000 ")
+        self.assertNotIn("strong", printed)
+
+
+if __name__ == "__main__":
+    unittest.main()
