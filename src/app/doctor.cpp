@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string_view>
 
@@ -14,12 +15,14 @@
 #include "app/machine_record.hpp"
 #include "app/tuning_watch.hpp"
 #include "core/config.hpp"
+#include "core/device.hpp"
 #include "core/errors.hpp"
 #include "core/machine.hpp"
 #include "core/runtime.hpp"
 #include "core/topology.hpp"
 #include "core/types.hpp"
 #include "gs/all_reduce.hpp"
+#include "gs/all_reduce_tuner.hpp"
 #include "gs/strategy_table.hpp"
 #include "gs/verify.hpp"
 
@@ -57,6 +60,8 @@ DoctorRecord look_around(const Communicator& comm) {
   for (const std::string& cores : comm.gather(std::to_string(online_core_count())))
     record.online_cores.push_back(std::stoi(cores));
   record.numa_nodes = comm.gather(ranges_text(numa_nodes_of(cores_in(allowed_cores()))));
+  const std::optional<int> device_node = numa_node_of_device(device_place());
+  record.device_numa_nodes = comm.gather(device_node ? std::to_string(*device_node) : "");
   record.networks = comm.gather(networks_text());
   record.probe.claim = mpi_claim(comm);
   record.probe.memory = DeviceMemory::name();
@@ -75,12 +80,15 @@ MpiProbe try_transfers(const Communicator& comm, const TuningGuard& guard) {
   ProbeOptions options;
   options.staged = !is_host_device;  // on the host it would be the same and a copy
   options.before = [&](const ProbeEntry& entry) { say(comm, rows.before(entry)); };
-  options.after = [&](const ProbeEntry& entry) { say(comm, rows.after(entry)); };
+  options.after = [&](const ProbeEntry& entry) {
+    say(comm, rows.after(entry));
+    if (!is_host_device) guard.go_on();
+  };
   // What crashes here would crash wherever device memory is handed to MPI. Where that is host
   // memory there is no other way, and nothing to leave out.
-  if (!is_host_device) guard.enter(guarded_name(direct_messages));
-  MpiProbe probe = probe_mpi(comm, options);
-  if (!is_host_device) guard.leave();
+  const auto probe_it = [&] { return probe_mpi(comm, options); };
+  const MpiProbe probe =
+      is_host_device ? probe_it() : guarded(guard, guarded_name(direct_messages), probe_it);
   say(comm, rows.end() + probe_result_text(probe));
   return probe;
 }
@@ -96,13 +104,24 @@ std::shared_ptr<const DeviceHaloPlan> ring_and_one(const Communicator& comm) {
   return std::make_shared<DeviceHaloPlan>(make_halo_plan(comm, ids));
 }
 
-/// Whether something named is to be had, and right, by what `attempt` fills in.
-template <class Attempt>
-Availability try_one(const Communicator& comm, const std::string& name, const Attempt& attempt) {
-  say(comm, attempt_text(name));
+/// Whether `strategy`, which the guard knows as `guarded_as`, is to be had and right: by what
+/// `verify` returns or throws, or, where no messages come, only whether it is to be had.
+template <class AnyStrategy, class Verify>
+Availability try_one(const Communicator& comm, const AnyStrategy& strategy,
+                     const std::string& guarded_as, const TuningGuard& guard, bool messages_come,
+                     const Verify& verify) {
+  say(comm, attempt_text(strategy.name));
   comm.barrier();
-  Availability result{name, {}};
-  attempt(result);
+  Availability result{strategy.name, guard.why_excluded(guarded_as)};
+  if (result.why_not.empty() && !messages_come) {
+    result.why_not = why_unavailable(comm, strategy);
+  } else if (result.why_not.empty()) {
+    try {
+      result.wrong = guarded(guard, guarded_as, verify);
+    } catch (const UnavailableError& error) {
+      result.why_not = error.what();
+    }
+  }
   say(comm, attempt_result_text(result));
   return result;
 }
@@ -118,32 +137,19 @@ std::vector<Availability> try_exchanges(const Communicator& comm, const TuningGu
   Verifier verifier(comm, ring_and_one(comm));
   for (const Strategy& strategy : all_strategies()) {
     if (strategy.overlapped) continue;
-    results.push_back(try_one(comm, strategy.name, [&](Availability& result) {
-      result.why_not = guard.why_excluded(strategy.name);
-      if (!result.why_not.empty()) return;
-      if (!messages_come) {
-        result.why_not = why_unavailable(comm, strategy);
-        return;
-      }
-      guard.enter(strategy.name);
-      try {
-        result.wrong = verifier.verify(strategy, guard.patience);
-      } catch (const UnavailableError& error) {
-        result.why_not = error.what();
-      }
-      guard.leave();
-    }));
+    results.push_back(try_one(comm, strategy, strategy.name, guard, messages_come,
+                              [&] { return verifier.verify(strategy, guard.patience); }));
   }
   return results;
 }
 
-std::vector<Availability> try_sums(const Communicator& comm) {
+std::vector<Availability> try_sums(const Communicator& comm, const TuningGuard& guard,
+                                   bool messages_come) {
   say(comm, fmt::format("\n{}", heading("Sums over the ranks to be had here")));
   std::vector<Availability> results;
   for (const AllReduceStrategy& strategy : all_reduce_strategies())
-    results.push_back(try_one(comm, strategy.name, [&](Availability& result) {
-      result.why_not = why_unavailable(comm, strategy);
-    }));
+    results.push_back(try_one(comm, strategy, "sum " + strategy.name, guard, messages_come,
+                              [&] { return verify_all_reduce(comm, strategy, guard.patience); }));
   return results;
 }
 
@@ -158,16 +164,19 @@ bool doctor(const Communicator& comm) {
   const TuningGuard guard = watch.probing_guard();
   record.probe = try_transfers(comm, guard);
   record.exchanges = try_exchanges(comm, guard, !record.probe.stuck);
-  record.sums = try_sums(comm);
+  record.sums = try_sums(comm, guard, !record.probe.stuck);
   say(comm, findings_text(find_faults(record)));
   if (record.probe.stuck) {
     comm.barrier();                             // rank 0 has said everything
     end_job(static_cast<int>(ExitCode::fail));  // MPI would wait for the messages
   }
+  const auto all_right = [](const std::vector<Availability>& tried) {
+    return std::all_of(tried.begin(), tried.end(),
+                       [](const Availability& one) { return one.wrong.empty(); });
+  };
   return std::all_of(record.probe.entries.begin(), record.probe.entries.end(),
                      [](const ProbeEntry& entry) { return entry.ok(); }) &&
-         std::all_of(record.exchanges.begin(), record.exchanges.end(),
-                     [](const Availability& exchange) { return exchange.wrong.empty(); });
+         all_right(record.exchanges) && all_right(record.sums);
 }
 
 }  // namespace nekbone_k

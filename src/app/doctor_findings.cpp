@@ -41,12 +41,15 @@ void add_transfer_faults(const DoctorRecord& record, Findings& findings) {
 }
 
 void add_strategy_faults(const DoctorRecord& record, Findings& findings) {
-  for (const Availability& exchange : record.exchanges)
-    if (!exchange.wrong.empty())
-      findings.push_back(
-          {fmt::format("{} exchanges wrong data", exchange.name),
-           "nothing to do for nekbone-k, which verifies and leaves it out; tell those "
-           "who maintain the MPI, the driver or the network"});
+  const auto add = [&](const std::vector<Availability>& tried, const char* fault) {
+    for (const Availability& one : tried)
+      if (!one.wrong.empty())
+        findings.push_back({one.name + fault,
+                            "nothing to do for nekbone-k, which verifies and leaves it out; tell "
+                            "those who maintain the MPI, the driver or the network"});
+  };
+  add(record.exchanges, " exchanges wrong data");
+  add(record.sums, " gives wrong sums");
 }
 
 /// Right, but not what was to be expected.
@@ -107,6 +110,31 @@ void add_core_faults(const DoctorRecord& record, Findings& findings) {
   }
 }
 
+/// Ranks none of whose cores is next to their accelerator.
+void add_device_faults(const DoctorRecord& record, Findings& findings) {
+  std::map<std::pair<std::string, std::string>, std::vector<int>> far;  // (of cores, of device)
+  for (std::size_t r = 0; r < record.device_numa_nodes.size(); ++r) {
+    std::string of_cores = record.numa_nodes[r];
+    std::erase(of_cores, ' ');
+    const std::vector<int> nodes = cores_in(of_cores);  // written like a list of cores
+    const std::vector<int> device = cores_in(record.device_numa_nodes[r]);
+    if (nodes.empty() || device.empty()) continue;  // not known
+    if (std::find(nodes.begin(), nodes.end(), device.front()) == nodes.end())
+      far[{record.numa_nodes[r], record.device_numa_nodes[r]}].push_back(static_cast<int>(r));
+  }
+  for (const auto& [nodes, ranks] : far) {
+    const bool several = ranks.size() > 1;
+    findings.push_back(
+        {fmt::format("rank{} {} {} bound to cores of NUMA node{} {}, {} at node {}",
+                     several ? "s" : "", ranges_text(ranks), several ? "are" : "is",
+                     cores_in(nodes.first).size() == 1 ? "" : "s", nodes.first,
+                     several ? "their GPUs are" : "its GPU is", nodes.second),
+         "bind each rank to cores next to its GPU: mpirun --map-by ppr:N:numa --bind-to core for N "
+         "GPUs a NUMA node, or srun --gpus-per-task=1 --gpu-bind=closest (nvidia-smi topo -m shows "
+         "which are)"});
+  }
+}
+
 void add_build_faults(const DoctorRecord& record, Findings& findings) {
   if (record.slow_build)
     findings.push_back({fmt::format("this is a build to find defects with ({}), many times slower",
@@ -149,6 +177,7 @@ std::vector<Finding> find_faults(const DoctorRecord& record) {
         {warning.substr(0, end), end == warning.npos ? "" : warning.substr(end + 2)});
   }
   add_core_faults(record, findings);
+  add_device_faults(record, findings);
   add_transfer_surprises(record, findings);
   add_build_faults(record, findings);
   return findings;

@@ -26,7 +26,9 @@ struct DoctorRecord {
   int launched = 0;                     ///< processes by the launcher's count; 0: unknown
   std::vector<int> online_cores;        ///< of each rank's node
   std::vector<std::string> numa_nodes;  ///< of each rank: those of its cores; "" if unknown
-  std::vector<std::string> networks;    ///< of each rank: the node's network interfaces
+  /// Of each rank: the one that its accelerator is next to; "" if unknown, or without one.
+  std::vector<std::string> device_numa_nodes;
+  std::vector<std::string> networks;  ///< of each rank: the node's network interfaces
   MpiProbe probe;
   std::vector<Availability> exchanges, sums;
 };

@@ -23,11 +23,6 @@ std::string shared_cores_text(const MachineRecord& machine) {
   return text;
 }
 
-std::string claim_text(const MpiClaim& claim) {
-  if (!claim.device) return "nothing: no query in this MPI says whether it is GPU-aware";
-  return fmt::format("{} says: {}GPU-aware", claim.query, *claim.device ? "" : "not ");
-}
-
 bool same_path(const ProbeEntry& a, const ProbeEntry& b) {
   return a.place == b.place && a.memory == b.memory;
 }
@@ -40,6 +35,11 @@ std::string name(ProbePlace place) {
 
 std::string name(const ProbeEntry& path) {
   return name(path.place) + (path.memory == ProbeMemory::staged ? ", by way of the host" : "");
+}
+
+std::string claim_text(const MpiClaim& claim) {
+  if (!claim.device) return "no query in this MPI says whether it is GPU-aware";
+  return fmt::format("{} says: {}GPU-aware", claim.query, *claim.device ? "" : "not ");
 }
 
 std::string failure_text(const ProbeEntry& entry) {
@@ -57,6 +57,7 @@ std::string doctor_header_text(const DoctorRecord& record) {
                                        record.threads, record.online_cores.front(),
                                        record.online_cores.front() == 1 ? "" : "s"));
   text += per_rank("NUMA nodes", record.numa_nodes);
+  if (!record.kernels_on_host) text += per_rank("of devices", record.device_numa_nodes);
   text += per_rank("network", record.networks);
   return text;
 }
@@ -65,7 +66,8 @@ std::string probe_header_text(const DoctorRecord& record) {
   const bool host = record.kernels_on_host;
   std::string text = fmt::format(
       "\n{}", heading(fmt::format("Messages by MPI, {} memory", host ? "host" : "device")));
-  text += field("claims", claim_text(record.probe.claim));
+  text += field("claims",
+                (record.probe.claim.device ? "" : "nothing: ") + claim_text(record.probe.claim));
   if (record.machine.ranks < 2) return text + field("tried", "nothing, as there is only one rank");
   text +=
       field("tried",

@@ -15,6 +15,8 @@ std::string name(ProbePlace place);
 /// The same and the memory, where it is not what kernels use.
 std::string name(const ProbeEntry& path);
 
+/// What MPI says of itself, and what was asked: "MPIX_Query_cuda_support says: GPU-aware".
+std::string claim_text(const MpiClaim& claim);
 /// Which transfer failed, and how.
 std::string failure_text(const ProbeEntry& entry);
 

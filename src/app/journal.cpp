@@ -7,22 +7,28 @@
 #include <array>
 #include <atomic>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
 namespace nekbone_k {
-namespace {
 
 /// What a signal handler writes: made before, as it may allocate nothing.
-struct Prepared {
-  std::string path, crash, hang;
+struct JournalLines {
+  std::string path, crash, hang, failure, exit;
 };
-// Read by signal handlers and by the watchdog's thread. What it points to is never freed: one of
-// them may be reading it.
-std::atomic<const Prepared*> prepared{nullptr};
+
+namespace {
+
+/// Never freed: a signal handler or the watchdog's thread may be reading them.
+const JournalLines* keep(JournalLines lines) {
+  static auto* const kept = new std::deque<JournalLines>;
+  return &kept->emplace_back(std::move(lines));
+}
 
 bool append(const std::string& path, const std::string& line) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -32,16 +38,6 @@ bool append(const std::string& path, const std::string& line) {
   return all;
 }
 
-constexpr std::array crashes{SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
-std::array<struct sigaction, crashes.size()> earlier_actions;
-
-void write_crash_and_go_on(int signal) {
-  if (const Prepared* const at = prepared.exchange(nullptr)) append(at->path, at->crash);
-  for (std::size_t s = 0; s < crashes.size(); ++s)
-    if (crashes[s] == signal) sigaction(signal, &earlier_actions[s], nullptr);
-  ::raise(signal);  // delivered, to whoever handled it before, when this returns
-}
-
 std::string plain(const std::string& strategy) { return strategy.substr(0, strategy.find('+')); }
 
 std::string to_line(const std::string& strategy, const std::string& place, const char* how,
@@ -49,6 +45,24 @@ std::string to_line(const std::string& strategy, const std::string& place, const
   const nlohmann::ordered_json line{
       {"strategy", strategy}, {"place", place}, {"how", how}, {"when", when}};
   return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+}
+
+std::atomic<const JournalLines*> prepared{nullptr};
+
+/// Writes one of the lines, if anything is being tried, and nothing more after it.
+bool write_prepared(std::string JournalLines::*lines) {
+  const JournalLines* const at = prepared.exchange(nullptr);
+  return at != nullptr && append(at->path, at->*lines);
+}
+
+constexpr std::array crashes{SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
+std::array<struct sigaction, crashes.size()> earlier_actions;
+
+void write_crash_and_go_on(int signal) {
+  write_prepared(&JournalLines::crash);
+  for (std::size_t s = 0; s < crashes.size(); ++s)
+    if (crashes[s] == signal) sigaction(signal, &earlier_actions[s], nullptr);
+  ::raise(signal);  // delivered, to whoever handled it before, when this returns
 }
 
 }  // namespace
@@ -69,6 +83,8 @@ Journal::Journal(std::string path, std::string place)
   sigemptyset(&action.sa_mask);
   for (std::size_t s = 0; s < crashes.size(); ++s)
     sigaction(crashes[s], &action, &earlier_actions[s]);
+  static const bool at_exit [[maybe_unused]] =
+      std::atexit([] { write_prepared(&JournalLines::exit); }) == 0;
 }
 
 Journal::~Journal() {
@@ -85,9 +101,18 @@ std::string Journal::why_excluded(const std::string& strategy) const {
   return {};
 }
 
-void Journal::trying(const std::string& strategy, const std::string& when) {
-  prepared = new Prepared{m_path, to_line(strategy, m_place, "crashed", when),
-                          to_line(strategy, m_place, "did not come back", when)};
+void Journal::trying(const std::vector<std::string>& strategies, const std::string& when) {
+  const JournalLines*& lines = m_lines_of[strategies];
+  if (lines == nullptr) {
+    const auto saying = [&](const char* how) {
+      std::string text;
+      for (const std::string& strategy : strategies) text += to_line(strategy, m_place, how, when);
+      return text;
+    };
+    lines = keep({m_path, saying("crashed"), saying("did not come back"), saying("threw"),
+                  saying("ended the program")});
+  }
+  prepared = lines;
 }
 
 void Journal::begin(const std::string& strategy, const std::string& when) {
@@ -115,9 +140,8 @@ void Journal::end() {
 
 void Journal::rest() { prepared = nullptr; }
 
-bool Journal::write_hang() const {
-  const Prepared* const at = prepared.exchange(nullptr);
-  return at != nullptr && append(at->path, at->hang);
-}
+bool Journal::write_hang() const { return write_prepared(&JournalLines::hang); }
+
+void Journal::write_failure() const { write_prepared(&JournalLines::failure); }
 
 }  // namespace nekbone_k

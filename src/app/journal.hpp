@@ -2,15 +2,18 @@
 /// What never came back in earlier runs.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
 namespace nekbone_k {
 
+struct JournalLines;
+
 /// A file with a line for each strategy that ended a run, so that the next one leaves it out. The
-/// line is written by the rank that dies, from its signal handler or its watchdog: a run that ends
-/// otherwise, also by SIGINT, SIGTERM or SIGKILL, writes nothing, unless it wrote before, by
-/// begin().
+/// line is written by the rank that dies: from its signal handler, by its watchdog, or where it
+/// throws or calls exit(). A run that ends otherwise, also by SIGINT, SIGTERM or SIGKILL, writes
+/// nothing, unless it wrote before, by begin().
 ///
 /// One object at a time: signal handlers reach it through a variable of the process.
 class Journal {
@@ -25,8 +28,9 @@ class Journal {
   /// Why `strategy` should be left out, in words, or nothing. Plain and overlapped are one.
   std::string why_excluded(const std::string& strategy) const;
 
-  /// From now on a crash is that of `strategy`.
-  void trying(const std::string& strategy, const std::string& when);
+  /// From now on a crash is that of `strategies`, each of which then gets a line. Cheap where they
+  /// have been tried before, as it is called around what is timed.
+  void trying(const std::vector<std::string>& strategies, const std::string& when);
   /// Writes down that `strategy` was begun, so that the next run leaves it out however this one
   /// ends. end() takes that back. For one rank; where the file cannot be written nothing happens.
   void begin(const std::string& strategy, const std::string& when);
@@ -35,6 +39,8 @@ class Journal {
   void rest();
   /// Writes down that what is being tried hangs; whether it could. May be called by another thread.
   bool write_hang() const;
+  /// Writes down that what is being tried threw.
+  void write_failure() const;
 
  private:
   struct Line {
@@ -43,6 +49,7 @@ class Journal {
   std::string m_path, m_place;
   std::vector<Line> m_lines;
   std::string m_begun;  ///< the line of begin(), as it stands in the file
+  std::map<std::vector<std::string>, const JournalLines*> m_lines_of;  ///< of what was tried
 };
 
 }  // namespace nekbone_k

@@ -66,6 +66,7 @@ MachineRecord make_machine_record(const Communicator& comm) {
   machine.backend = ExecutionSpace::name();
   machine.concurrency = ExecutionSpace().concurrency();
   machine.mpi_library = mpi_library();
+  machine.libraries = library_versions();
   machine.processor = processor_name();
   machine.ranks = comm.size();
   machine.nodes = layout.nodes;

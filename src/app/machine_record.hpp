@@ -7,7 +7,7 @@
 
 namespace nekbone_k {
 
-/// All but the copy bandwidth. Collective.
+/// All but what is measured or tried. Collective.
 MachineRecord make_machine_record(const Communicator& comm);
 
 }  // namespace nekbone_k

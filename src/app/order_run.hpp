@@ -63,7 +63,7 @@ struct SolveStrategies {
 /// chosen, and deterministic sums with ordinary ones. What goes wrong there must not cost the
 /// solve, so the record is handed to `before_comparisons` before. Collective.
 SolveRecord solve(const Communicator& comm, const Case& input, Discretization& discretization,
-                  const SolveStrategies& strategies, Progress& progress,
+                  const SolveStrategies& strategies, const TuningGuard& guard, Progress& progress,
                   const std::function<void(const SolveRecord&)>& before_comparisons);
 
 }  // namespace nekbone_k

@@ -15,6 +15,7 @@ inline constexpr int report_version = 1;
 /// The parts of the terminal report, each ending in a newline, at most 100 columns wide. They are
 /// printed as soon as they are known.
 std::string header_text(const RunRecord& record);
+std::string transfers_text(const TransferRecord& transfers);
 std::string paths_text(const MachinePaths& paths);
 std::string grid_text(const GridRecord& grid, int ranks);
 std::string order_text(const OrderRecord& order);
@@ -39,6 +40,8 @@ std::string per_rank(const std::string& label, const std::vector<std::string>& v
 
 /// The whole report with all samples.
 nlohmann::ordered_json to_json(const RunRecord& record);
+/// Its part on MPI's transfers.
+nlohmann::ordered_json transfers_json(const TransferRecord& transfers);
 /// Its part on the machine's paths.
 nlohmann::ordered_json paths_json(const MachinePaths& paths);
 

@@ -86,6 +86,16 @@ Json input_json(const Case& c) {
   };
 }
 
+Json libraries_json(const LibraryVersions& l) {
+  const auto version = [](const std::string& text) {
+    return text.empty() ? Json(nullptr) : Json(text);
+  };
+  return {{"device_runtime", version(l.device_runtime)},
+          {"device_driver", version(l.device_driver)},
+          {"nccl", version(l.nccl)},
+          {"nvshmem", version(l.nvshmem)}};
+}
+
 Json machine_json(const MachineRecord& m) {
   const auto measured = [](double bandwidth) {
     return bandwidth > 0 ? number(bandwidth) : Json(nullptr);
@@ -99,6 +109,7 @@ Json machine_json(const MachineRecord& m) {
       {"backend", m.backend},
       {"concurrency", m.concurrency},
       {"mpi_library", m.mpi_library},
+      {"libraries", libraries_json(m.libraries)},
       {"processor", m.processor},
       {"ranks", m.ranks},
       {"nodes", m.nodes},
@@ -109,6 +120,7 @@ Json machine_json(const MachineRecord& m) {
       {"warnings", m.warnings},
       {"copy_bandwidth_bytes_per_s", measured(m.bandwidth.copy)},
       {"triad_bandwidth_bytes_per_s", measured(m.bandwidth.triad)},
+      {"mpi_transfers", m.transfers ? transfers_json(*m.transfers) : Json(nullptr)},
       {"paths", m.paths ? paths_json(*m.paths) : Json(nullptr)},
   };
 }

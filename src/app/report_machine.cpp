@@ -24,6 +24,19 @@ std::string layout_text(const MachineRecord& machine) {
 /// The first line: MPICH's version goes on with pages of configuration.
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
+/// "CUDA 13.0, driver for up to CUDA 13.1, NCCL 2.28.9"; empty where the build has none of them.
+std::string libraries_text(const LibraryVersions& libraries) {
+  std::string text;
+  const auto add = [&](const char* name, const std::string& version) {
+    if (!version.empty()) text += fmt::format("{}{}{}", text.empty() ? "" : ", ", name, version);
+  };
+  add("", libraries.device_runtime);
+  add("driver for up to ", libraries.device_driver);
+  add("NCCL ", libraries.nccl);
+  add("NVSHMEM ", libraries.nvshmem);
+  return text;
+}
+
 }  // namespace
 
 std::string per_rank(const std::string& label, const std::vector<std::string>& values,
@@ -48,6 +61,8 @@ std::string machine_text(const MachineRecord& machine, bool in_json) {
       field("Kokkos", fmt::format("{}, {} with concurrency {} on a rank", machine.kokkos_version,
                                   machine.backend, machine.concurrency));
   text += field("MPI", first_line(machine.mpi_library));
+  if (const std::string libraries = libraries_text(machine.libraries); !libraries.empty())
+    text += field("libraries", libraries);
   text += field("ranks", layout_text(machine));
   const auto in_report = [&](const char* key) {
     return in_json ? fmt::format("machine.{} of the JSON report", key) : std::string();

@@ -13,9 +13,11 @@
 #include "app/process_grid.hpp"
 #include "app/progress.hpp"
 #include "app/report.hpp"
+#include "app/transfer_probe.hpp"
 #include "app/tuning_watch.hpp"
 #include "core/errors.hpp"
 #include "core/machine.hpp"
+#include "core/runtime.hpp"
 #include "gs/measure_paths.hpp"
 #include "gs/strategy_table.hpp"
 #include "operators/axhelm.hpp"
@@ -148,7 +150,7 @@ void tune_and_solve(const Communicator& comm, Discretization& discretization,
   record.solve = solve(comm, input, discretization,
                        {*strategy, other_strategies(record.orders, input.solver_order),
                         record.all_reduce->candidates[sum].strategy},
-                       progress, [&](const SolveRecord& solved) {
+                       guard, progress, [&](const SolveRecord& solved) {
                          record.solve = solved;
                          write_so_far();
                        });
@@ -210,7 +212,10 @@ bool run(const Communicator& comm, const Case& input) {
   reset_peak_memory();  // what measuring took is not what the case takes
   print(comm, progress, header_text(record));
   TuningWatch watch(comm, input.tuning_journal, input.tuning_patience, record.machine);
-  const TuningGuard guard = watch.guard();
+  progress.stage("trying MPI's transfers");
+  record.machine.transfers = probe_transfers(comm, chosen_strategies(input), watch.guard());
+  print(comm, progress, transfers_text(*record.machine.transfers));
+  const TuningGuard guard = without_wrong_transfers(watch.guard(), *record.machine.transfers);
   progress.stage("measuring the machine's paths");
   record.machine.paths = measure_paths(comm, chosen_strategies(input), guard);
   print(comm, progress, paths_text(*record.machine.paths));
@@ -235,6 +240,10 @@ bool run(const Communicator& comm, const Case& input) {
   sum_up(comm, begin, record);
   print(comm, progress, closing_text(record));
   on_root<OutputError>(comm, [&] { file->write(to_json(record)); });
+  if (record.machine.transfers->probe.stuck) {
+    comm.barrier();  // rank 0 has written everything
+    end_job(static_cast<int>(record.passed ? ExitCode::pass : ExitCode::fail));
+  }
   return record.passed;
 }
 

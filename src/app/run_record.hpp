@@ -12,12 +12,22 @@
 #include "core/machine.hpp"
 #include "gs/all_reduce_tuner.hpp"
 #include "gs/audit.hpp"
+#include "gs/library_versions.hpp"
 #include "gs/machine_paths.hpp"
 #include "gs/message_layout.hpp"
+#include "gs/mpi_probe.hpp"
 #include "gs/tuner.hpp"
 #include "mesh/partition_model.hpp"
 
 namespace nekbone_k {
+
+/// What MPI says of device memory, and what came of handing it the memory of kernels.
+struct TransferRecord {
+  bool on_host = true;  ///< kernels run on the host, so that it was host memory
+  MpiProbe probe;       ///< without entries on one rank, and where it was not tried
+  std::string why_not;  ///< why it was not tried; empty if it was, or there is only one rank
+  double seconds = 0;   ///< that trying took
+};
 
 /// Where and with what the run was made.
 struct MachineRecord {
@@ -25,16 +35,18 @@ struct MachineRecord {
   std::string kokkos_version, backend;  ///< backend: name of the execution space
   int concurrency = 1;                  ///< threads of the execution space on a rank
   std::string mpi_library;
-  std::string processor;  ///< of rank 0's node
+  LibraryVersions libraries;  ///< of rank 0
+  std::string processor;      ///< of rank 0's node
   int ranks = 1, nodes = 1;
   std::vector<int> ranks_per_node;
-  std::vector<std::string> hosts;     ///< of each rank
-  std::vector<std::string> devices;   ///< of each rank; "host" without an accelerator
-  std::vector<std::string> binding;   ///< of each rank: cores it may run on, e.g. "0-1"
-  std::vector<std::string> warnings;  ///< "what is the matter; what to do"
-  MemoryBandwidth bandwidth;          ///< of all ranks at once; zeros: not measured
-  std::optional<MachinePaths> paths;  ///< what the paths of exchanges cost, once measured
-  std::string started;                ///< UTC, ISO 8601
+  std::vector<std::string> hosts;           ///< of each rank
+  std::vector<std::string> devices;         ///< of each rank; "host" without an accelerator
+  std::vector<std::string> binding;         ///< of each rank: cores it may run on, e.g. "0-1"
+  std::vector<std::string> warnings;        ///< "what is the matter; what to do"
+  MemoryBandwidth bandwidth;                ///< of all ranks at once; zeros: not measured
+  std::optional<TransferRecord> transfers;  ///< MPI's, once tried
+  std::optional<MachinePaths> paths;        ///< what the paths of exchanges cost, once measured
+  std::string started;                      ///< UTC, ISO 8601
 };
 
 /// One way to divide the elements among the ranks.

@@ -138,7 +138,7 @@ std::optional<SummationCost> cost_of_determinism(
 }  // namespace
 
 SolveRecord solve(const Communicator& comm, const Case& input, Discretization& discretization,
-                  const SolveStrategies& strategies, Progress& progress,
+                  const SolveStrategies& strategies, const TuningGuard& guard, Progress& progress,
                   const std::function<void(const SolveRecord&)>& before_comparisons) {
   const auto& [strategy, others, all_reduce] = strategies;
   SolveRecord record;
@@ -165,9 +165,16 @@ SolveRecord solve(const Communicator& comm, const Case& input, Discretization& d
   std::function<void(const DeviceVector<double>&)> project;
   if (a.is_singular())
     project = [&](const DeviceVector<double>& r) { remove_constants(comm, space, r); };
+  // Either may be what does not come back.
+  const auto communicating = [&](const auto& action) {
+    return guarded(guard, strategy.name,
+                   [&] { return guarded(guard, "sum " + all_reduce.name, action); });
+  };
   // The first application touches memory and code for the first time; it is not the solver's time.
-  a.apply(v.r, v.ap);
-  Kokkos::fence("nekbone_k: solve set up");
+  communicating([&] {
+    a.apply(v.r, v.ap);
+    Kokkos::fence("nekbone_k: solve set up");
+  });
   record.setup_seconds = comm.max(wall_seconds() - begin);
 
   progress.stage(fmt::format("order {}: CG", record.order), input.iterations);
@@ -175,16 +182,21 @@ SolveRecord solve(const Communicator& comm, const Case& input, Discretization& d
   const auto iterate = [&](const auto& ops) {
     traffic = ops.traffic();
     return conjugate_gradients(comm, a, ops, v, {input.iterations, input.tolerance}, project,
-                               [&](int iteration) { progress.update(iteration); });
+                               [&](int iteration) {
+                                 progress.update(iteration);
+                                 guard.go_on();
+                               });
   };
   const auto with_vector_ops = [&](const auto& action) {
     return input.vector_ops == VectorOps::fused
                ? action(fused_ops(comm, space, inverse_diagonal, all_reduce))
                : action(KokkosKernelsVectorOps(comm, space.range(), inverse_diagonal));
   };
-  const CgResult cg = with_vector_ops(iterate);
-
-  space.gs().check();
+  const CgResult cg = communicating([&] {
+    const CgResult result = with_vector_ops(iterate);
+    space.gs().check();
+    return result;
+  });
 
   progress.stage("verifying the solution");
   record.iterations = cg.iterations;
@@ -238,9 +250,10 @@ SolveRecord solve(const Communicator& comm, const Case& input, Discretization& d
                                [&](int n) {
                                  conjugate_gradients(comm, a, ops, v, {n, 0}, project);
                                }};
-        return audit_choice(space.gs(), others, cg.seconds / cg.iterations, work,
-                            {.budget_seconds = std::max(input.tuning.budget_seconds / 2,
-                                                        audit_share * cg.seconds)});
+        return audit_choice(
+            space.gs(), others, cg.seconds / cg.iterations, work,
+            {.budget_seconds = std::max(input.tuning.budget_seconds / 2, audit_share * cg.seconds)},
+            guard);
       });
     } catch (const UnavailableError&) {
       // On every rank: another strategy cannot be had beside what CG holds. No comparison then.

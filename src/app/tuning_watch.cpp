@@ -16,6 +16,12 @@ std::string place_of(const MachineRecord& machine) {
   return fmt::format("{}, {}", machine.backend, machine.mpi_library);
 }
 
+/// What a guard was told, for people.
+std::string in_words(const std::string& entered) {
+  const bool is_other = entered.starts_with("path ") || entered.starts_with("sum ");
+  return (is_other ? "the " : "strategy ") + entered;
+}
+
 }  // namespace
 
 TuningWatch::TuningWatch(const Communicator& comm, const std::string& journal, double patience,
@@ -41,26 +47,44 @@ TuningWatch::TuningWatch(const Communicator& comm, const std::string& journal, d
         _exit(static_cast<int>(ExitCode::internal));
       }) {}
 
-TuningGuard TuningWatch::guard() {
-  const auto enter = [this](const std::string& strategy) {
-    m_journal.trying(strategy, m_started);
-    const bool is_path = strategy.starts_with("path ");
-    m_watchdog.watch((is_path ? "the " : "strategy ") + strategy, 4 * m_patience);
-  };
-  const auto leave = [this] {
+void TuningWatch::watch() {
+  if (m_entered.empty()) {
     m_journal.rest();
     m_watchdog.rest();
+    return;
+  }
+  std::string what;
+  for (const std::string& name : m_entered) what += (what.empty() ? "" : " with ") + in_words(name);
+  m_journal.trying(m_entered, m_started);
+  m_watchdog.watch(what, 4 * m_patience);
+}
+
+TuningGuard TuningWatch::guard() {
+  TuningGuard guard{.patience = m_patience};
+  guard.enter = [this](const std::string& strategy) {
+    m_entered.push_back(strategy);
+    watch();
+  };
+  guard.leave = [this] {
+    m_entered.pop_back();
+    watch();
+  };
+  guard.go_on = [this] { watch(); };
+  guard.fail = [this] {
+    m_journal.write_failure();
+    m_entered.clear();
+    watch();
   };
   // Of rank 0's journal, as ranks may see different folders. Where the carrier of its messages
   // ended a run when it was measured, a strategy would end the next.
-  const auto why_excluded = [this](const std::string& name) {
+  guard.why_excluded = [this](const std::string& name) {
     std::string why = m_journal.why_excluded(name);
     const Strategy* const strategy = find_strategy(name);
     if (why.empty() && strategy != nullptr)
       why = m_journal.why_excluded(guarded_name(strategy->cost.carrier));
     return m_comm.broadcast(why);
   };
-  return {m_patience, enter, leave, why_excluded};
+  return guard;
 }
 
 TuningGuard TuningWatch::probing_guard() {
@@ -68,7 +92,6 @@ TuningGuard TuningWatch::probing_guard() {
   probing.enter = [this, enter = probing.enter](const std::string& strategy) {
     if (m_comm.is_root()) m_journal.begin(strategy, m_started);
     m_comm.barrier();
-    if (strategy.starts_with("path ")) return m_journal.trying(strategy, m_started);
     enter(strategy);
   };
   probing.leave = [this, leave = probing.leave] {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "app/journal.hpp"
 #include "app/run_record.hpp"
@@ -11,27 +12,29 @@
 
 namespace nekbone_k {
 
-/// Watches over the strategies of a run while they are tried: waits for messages end after
-/// some patience, which excludes the strategy; where a rank does not come
-/// back from one in four times that, or crashes, that is written into the journal, and the job ends
-/// with exit code 4 or by the signal.
+/// Watches over the strategies of a run while they are tried and used: waits for messages end after
+/// some patience, which excludes the strategy; where a rank does not come back from one in four
+/// times that, crashes or throws, that is written into the journal, and the job ends with exit code
+/// 4 or by the signal.
 class TuningWatch {
  public:
   /// Waits for a message end after `patience` seconds. Collective.
   TuningWatch(const Communicator& comm, const std::string& journal, double patience,
               const MachineRecord& machine);
 
-  /// For tune().
+  /// For a run.
   TuningGuard guard();
   /// For a job that is made to be lost (doctor): what is tried is in the journal from the beginning
-  /// to its end, so that the next run leaves it out in whatever way it ends the job. Paths may take
-  /// their time.
+  /// to its end, so that the next run leaves it out in whatever way it ends the job.
   TuningGuard probing_guard();
 
  private:
+  void watch();
+
   const Communicator& m_comm;
   double m_patience;
   std::string m_started;
+  std::vector<std::string> m_entered;  // one within another
   Journal m_journal;
   Watchdog m_watchdog;
 };

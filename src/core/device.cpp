@@ -12,25 +12,35 @@ namespace nekbone_k {
 namespace {
 
 #if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
-/// `Properties` is cudaDeviceProp or hipDeviceProp_t, which agree in these.
-template <class Properties>
-std::string describe(const Properties& device) {
-  // The number alone would not do: where the launcher shows a rank one device, that is number 0.
-  return fmt::format("{} {}, {} at {:04x}:{:02x}:{:02x}", ExecutionSpace::name(),
-                     Kokkos::device_id(), device.name, device.pciDomainID, device.pciBusID,
-                     device.pciDeviceID);
+/// cudaDeviceProp or hipDeviceProp_t, which agree in what is used here.
+auto properties() {
+#ifdef KOKKOS_ENABLE_CUDA
+  return ExecutionSpace().cuda_device_prop();
+#else
+  return ExecutionSpace().hip_device_prop();
+#endif
 }
 #endif
 
 }  // namespace
 
 std::string device_name() {
-#if defined(KOKKOS_ENABLE_CUDA)
-  return describe(ExecutionSpace().cuda_device_prop());
-#elif defined(KOKKOS_ENABLE_HIP)
-  return describe(ExecutionSpace().hip_device_prop());
+#if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
+  // The number alone would not do: where the launcher shows a rank one device, that is number 0.
+  return fmt::format("{} {}, {} at {}", ExecutionSpace::name(), Kokkos::device_id(),
+                     properties().name, device_place());
 #else
   return "host";
+#endif
+}
+
+std::string device_place() {
+#if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
+  const auto device = properties();
+  return fmt::format("{:04x}:{:02x}:{:02x}", device.pciDomainID, device.pciBusID,
+                     device.pciDeviceID);
+#else
+  return {};
 #endif
 }
 

@@ -12,6 +12,9 @@ namespace nekbone_k {
 /// at 0000:1b:00"; "host" where kernels run on the processor.
 std::string device_name();
 
+/// Where this rank's accelerator is on the PCI bus, e.g. "0000:1b:00"; empty without one.
+std::string device_place();
+
 /// How many ranks have this rank's accelerator, itself included; 1 without one. Collective.
 int ranks_on_device(const Communicator& comm);
 

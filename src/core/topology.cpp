@@ -43,8 +43,9 @@ std::optional<int> integer_of(std::string_view text) {
   return number;
 }
 
-std::optional<int> numa_node_of(const fs::path& interface) {
-  const std::optional<int> node = integer_of(line_in(interface / "device/numa_node"));
+/// The NUMA node in the folder of a device.
+std::optional<int> numa_node_in(const fs::path& device) {
+  const std::optional<int> node = integer_of(line_in(device / "numa_node"));
   return node && *node >= 0 ? node : std::nullopt;  // -1: the machine has but one
 }
 
@@ -83,14 +84,14 @@ std::vector<NetworkInterface> network_interfaces(const fs::path& sys) {
   std::vector<NetworkInterface> interfaces;
   for (const fs::path& path : entries_of(sys / "class/infiniband"))
     interfaces.push_back(
-        {path.filename().string(), "InfiniBand", port_state(path), numa_node_of(path)});
+        {path.filename().string(), "InfiniBand", port_state(path), numa_node_in(path / "device")});
   for (const fs::path& path : entries_of(sys / "class/net")) {
     // bonding_masters is a file
     if (path.filename() == "lo" || !is_there(path / "operstate")) continue;
     const std::string state = line_in(path / "operstate");
     interfaces.push_back({path.filename().string(),
                           is_there(path / "device") ? "Ethernet" : "virtual",
-                          state == "unknown" ? "" : state, numa_node_of(path)});
+                          state == "unknown" ? "" : state, numa_node_in(path / "device")});
   }
   return interfaces;
 }
@@ -109,6 +110,11 @@ std::vector<int> numa_nodes_of(const std::vector<int>& cores, const fs::path& sy
   }
   std::sort(nodes.begin(), nodes.end());
   return nodes;
+}
+
+std::optional<int> numa_node_of_device(const std::string& place, const fs::path& sys) {
+  if (place.empty()) return {};
+  return numa_node_in(sys / "bus/pci/devices" / (place + ".0"));
 }
 
 bool has_gpu_files(const fs::path& dev) {

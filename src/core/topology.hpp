@@ -1,6 +1,6 @@
 /// @file
-/// What Linux says of a node's cores, NUMA nodes and network interfaces, for whoever has to place
-/// ranks. Nothing here is collective; what cannot be read is left out.
+/// What Linux says of a node's cores, NUMA nodes, devices and network interfaces, for whoever has
+/// to place ranks. Nothing here is collective; what cannot be read is left out.
 #pragma once
 
 #include <filesystem>
@@ -31,6 +31,11 @@ std::vector<NetworkInterface> network_interfaces(const std::filesystem::path& sy
 /// The NUMA nodes that `cores` belong to, ascending; empty where Linux knows none.
 std::vector<int> numa_nodes_of(const std::vector<int>& cores,
                                const std::filesystem::path& sys = "/sys");
+
+/// The NUMA node that the accelerator at `place` on the PCI bus ("0000:1b:00", as device_place())
+/// is next to; nothing where Linux knows none or there is none.
+std::optional<int> numa_node_of_device(const std::string& place,
+                                       const std::filesystem::path& sys = "/sys");
 
 /// Whether the node has the device files of an NVIDIA or AMD GPU.
 bool has_gpu_files(const std::filesystem::path& dev = "/dev");

@@ -10,13 +10,9 @@
 #include "core/errors.hpp"
 
 namespace nekbone_k {
-namespace {
-
-[[noreturn]] void give_up_waiting(double patience) {
+void give_up_waiting(double patience) {
   throw InternalError(fmt::format("messages did not come within {:g} s", patience));
 }
-
-}  // namespace
 
 bool are_done(std::span<MPI_Request> requests) {
   int done = 0;
@@ -57,13 +53,11 @@ Watchdog::~Watchdog() {
   m_thread.join();
 }
 
-void Watchdog::watch(std::string what, double seconds) {
-  {
-    const std::lock_guard lock(m_mutex);
-    m_what = std::move(what);
-    m_left = seconds;
-  }
-  m_changed.notify_one();
+void Watchdog::watch(const std::string& what, double seconds) {
+  const std::lock_guard lock(m_mutex);
+  m_what = what;
+  m_left = seconds;
+  m_since = Clock::now();
 }
 
 void Watchdog::rest() {
@@ -72,8 +66,6 @@ void Watchdog::rest() {
 }
 
 void Watchdog::run() {
-  // Not MPI's clock: calls of MPI are for the main thread.
-  using Clock = std::chrono::steady_clock;
   constexpr double step = 1;  // seconds; of a longer sleep, the process was stopped
   std::unique_lock lock(m_mutex);
   while (!m_ends) {
@@ -86,13 +78,11 @@ void Watchdog::run() {
       continue;
     }
     const auto begin = Clock::now();
-    // While nothing is watched, until something is.
-    const double nap = std::isfinite(m_left) ? std::min(m_left, step) : 3600;
-    const bool woken =
-        m_changed.wait_for(lock, std::chrono::duration<double>(nap)) == std::cv_status::no_timeout;
-    const double slept = std::chrono::duration<double>(Clock::now() - begin).count();
-    // One who was woken has a new time to keep.
-    if (!woken) m_left -= std::min(slept, 2 * step);
+    m_changed.wait_for(lock, std::chrono::duration<double>(std::min(m_left, step)));
+    const auto end = Clock::now();
+    // What was begun meanwhile has been waited for since then only.
+    const std::chrono::duration<double> waited = end - std::max(begin, m_since);
+    m_left -= std::min(waited.count(), 2 * step);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <mpi.h>
 #include <sched.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <limits>
@@ -42,6 +43,9 @@ bool wait_until(const Done& done, double patience) {
   return wait_until(done, patience, [] {});
 }
 
+/// Throws the InternalError of a wait for messages that ended without them.
+[[noreturn]] void give_up_waiting(double patience);
+
 /// MPI_Testall: whether all requests are done.
 bool are_done(std::span<MPI_Request> requests);
 
@@ -64,20 +68,24 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  /// From now on `seconds` are left for `what`. Time in which the process was stopped (a debugger,
-  /// a suspended job) does not count.
-  void watch(std::string what, double seconds);
+  /// From now on `seconds` are left for `what`, and up to one more. Time in which the process was
+  /// stopped (a debugger, a suspended job) does not count. Cheap, and wakes no thread, as it is
+  /// called around what is timed.
+  void watch(const std::string& what, double seconds);
   /// Nothing is waited for.
   void rest();
 
  private:
+  using Clock = std::chrono::steady_clock;  // not MPI's: calls of MPI are for the main thread
+
   void run();
 
   std::function<void(const std::string&)> m_alarm;
   std::mutex m_mutex;
   std::condition_variable m_changed;
   std::string m_what;
-  double m_left = for_ever;  // seconds
+  double m_left = for_ever;   // seconds
+  Clock::time_point m_since;  // of watch()
   bool m_ends = false;
   std::thread m_thread;  // last, as it uses the others
 };

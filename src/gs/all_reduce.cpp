@@ -32,7 +32,7 @@ const AllReduceStrategy* find_all_reduce(const std::string& name) {
 
 std::string why_unavailable(const Communicator& comm, const AllReduceStrategy& strategy) {
   try {
-    strategy.make(comm, 1);
+    strategy.make(comm, 1, for_ever);
   } catch (const UnavailableError& error) {
     return error.what();
   }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/communicator.hpp"
+#include "core/waiting.hpp"
 
 namespace nekbone_k {
 
@@ -27,9 +28,11 @@ class AllReduce {
   virtual void wait(std::span<double> sums) = 0;
 };
 
-/// What makes an AllReduce of `n_values`. Collective; throws UnavailableError on every rank where
-/// this build or this machine lacks what it needs.
-using AllReduceFactory = std::unique_ptr<AllReduce> (*)(const Communicator&, int n_values);
+/// What makes an AllReduce of `n_values`, whose waits end after `patience` seconds where they can:
+/// in memory that ranks share. Collective; throws UnavailableError on every rank where this build
+/// or this machine lacks what it needs.
+using AllReduceFactory = std::unique_ptr<AllReduce> (*)(const Communicator&, int n_values,
+                                                        double patience);
 
 /// One way to sum.
 struct AllReduceStrategy {

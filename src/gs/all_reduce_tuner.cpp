@@ -59,7 +59,8 @@ double time_sums(const Communicator& comm, const RankSum<Pair>& sum,
 
 }  // namespace
 
-std::string verify_all_reduce(const Communicator& comm, const AllReduceStrategy& strategy) {
+std::string verify_all_reduce(const Communicator& comm, const AllReduceStrategy& strategy,
+                              double patience) {
   // A communicator of the candidate's own: what it leaves behind reaches no other candidate.
   auto own = std::make_unique<Communicator>(comm.get());
   std::unique_ptr<RankSum<Pair>> sum;
@@ -69,7 +70,7 @@ std::string verify_all_reduce(const Communicator& comm, const AllReduceStrategy&
     Pair total;
     std::string complaint;
     try {
-      if (!sum) sum = std::make_unique<RankSum<Pair>>(*own, strategy);
+      if (!sum) sum = std::make_unique<RankSum<Pair>>(*own, strategy, patience);
       total = sum_of_call(*sum, parts, comm.rank(), call);
       complaint = complaint_about(comm, total, call);
     } catch (const UnavailableError&) {
@@ -102,7 +103,7 @@ AllReduceTuning tune_all_reduce(const Communicator& comm,
     std::string excluded = guard.why_excluded("sum " + strategy.name);
     if (excluded.empty()) excluded = guard.why_excluded(strategy.name);
     verify_candidate(result, "sum " + strategy.name, excluded, guard,
-                     [&] { return verify_all_reduce(comm, strategy); });
+                     [&] { return verify_all_reduce(comm, strategy, guard.patience); });
   }
   tuning.verify_seconds = comm.max(wall_seconds() - begin);
 
@@ -111,7 +112,7 @@ AllReduceTuning tune_all_reduce(const Communicator& comm,
   for (AllReduceResult& result : tuning.candidates) {
     if (!result.verified) continue;
     try {
-      sums.push_back(std::make_unique<RankSum<Pair>>(comm, result.strategy));
+      sums.push_back(std::make_unique<RankSum<Pair>>(comm, result.strategy, guard.patience));
       members.push_back(&result);
     } catch (const UnavailableError& error) {  // as all candidates are there now
       result.available = result.verified = false;
@@ -131,7 +132,10 @@ AllReduceTuning tune_all_reduce(const Communicator& comm,
                           .least = options.minimum_rounds,
                           .most = 200,
                           .early_stop = options.early_stop},
-                         [&](std::size_t c) { return time_sums(comm, *sums[c], parts); });
+                         [&](std::size_t c) {
+                           const auto sample = [&] { return time_sums(comm, *sums[c], parts); };
+                           return guarded(guard, "sum " + members[c]->strategy.name, sample);
+                         });
     winner = judge(stages, {});
   }
   members[winner]->selected = true;

@@ -33,9 +33,10 @@ struct AllReduceTuning {
 
 /// Empty if `strategy` sums rightly on every rank, else what is wrong. Many sums in turn are
 /// compared with what the numbers of ranks and calls say they must be, exactly, and must have the
-/// same bits on every rank where they are not exact. Collective, with the same result everywhere;
-/// throws UnavailableError.
-std::string verify_all_reduce(const Communicator& comm, const AllReduceStrategy& strategy);
+/// same bits on every rank where they are not exact. For `patience` see AllReduceFactory.
+/// Collective, with the same result everywhere; throws UnavailableError.
+std::string verify_all_reduce(const Communicator& comm, const AllReduceStrategy& strategy,
+                              double patience = for_ever);
 
 /// Chooses among `strategies` for sums of two values: each is verified, then all are timed in
 /// interleaved rounds with a tenth of the budget; the fastest wins, and among those that tie with

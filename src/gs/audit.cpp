@@ -21,7 +21,7 @@ std::size_t Audit::best() const {
 double Audit::regret() const { return strategies.front().timing.relative_to_best - 1; }
 
 Audit audit_choice(GatherScatter& gs, std::span<const Strategy> others, double iteration_seconds,
-                   const AuditedWork& work, const AuditOptions& options) {
+                   const AuditedWork& work, const AuditOptions& options, const TuningGuard& guard) {
   const Communicator& comm = gs.communicator();
   const double begin = wall_seconds();
   const Strategy choice = gs.strategy();
@@ -51,12 +51,14 @@ Audit audit_choice(GatherScatter& gs, std::span<const Strategy> others, double i
         stages, nullptr,
         {.seconds = options.budget_seconds, .least = options.least_rounds, .most = 50},
         [&](std::size_t c) {
-          gs.select(strategies[c]);
-          work.prepare();
-          comm.barrier();
-          const double start = wall_seconds();
-          work.iterate(iterations);
-          return (wall_seconds() - start) / iterations;
+          return guarded(guard, strategies[c].name, [&] {
+            gs.select(strategies[c]);
+            work.prepare();
+            comm.barrier();
+            const double start = wall_seconds();
+            work.iterate(iterations);
+            return (wall_seconds() - start) / iterations;
+          });
         });
   } catch (const UnavailableError&) {  // on every rank
     gs.select(choice);

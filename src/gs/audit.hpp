@@ -9,6 +9,7 @@
 
 #include "gs/gather_scatter.hpp"
 #include "gs/stage.hpp"
+#include "gs/tuning_guard.hpp"
 
 namespace nekbone_k {
 
@@ -49,9 +50,10 @@ struct AuditOptions {
 /// Lets the strategy that `gs` has and `others` do some of the work, in interleaved rounds. Of the
 /// others, which come in the order of how well they did before, as many are tried as the budget has
 /// room for if an iteration takes `iteration_seconds`. In the end the choice is selected again.
-/// Throws UnavailableError on every rank if a strategy does. Collective, with the same result on
-/// every rank.
+/// The guard is told while one is used. Throws UnavailableError on every rank if a strategy does.
+/// Collective, with the same result on every rank.
 Audit audit_choice(GatherScatter& gs, std::span<const Strategy> others, double iteration_seconds,
-                   const AuditedWork& work, const AuditOptions& options);
+                   const AuditedWork& work, const AuditOptions& options,
+                   const TuningGuard& guard = {});
 
 }  // namespace nekbone_k

@@ -73,12 +73,27 @@ std::vector<MessageLoad> routed_loads(const HaloPlan& plan, const Prices& prices
   return loads;
 }
 
+/// What a rank sends at each of the three steps of gathered messages.
+std::vector<MessageLoad> gathered_loads(const NodeRoutes& routes, double item_bytes) {
+  std::vector<MessageLoad> loads(3);
+  const auto add = [&](int step, ProbePlace place, const std::vector<NodeRoutes::Message>& sent) {
+    for (const NodeRoutes::Message& message : sent)
+      loads[step].add(place, 1, message.count * item_bytes);
+  };
+  add(0, ProbePlace::within_node, routes.near);
+  add(0, ProbePlace::within_node, routes.carried);
+  add(1, ProbePlace::between_nodes, routes.nodes);
+  add(2, ProbePlace::within_node, routes.members);
+  return loads;
+}
+
 }  // namespace
 
 std::optional<PredictedCost> predict_on_rank(const CostModel& model, const HaloPlan& plan,
                                              std::span<const int> nodes, int rank,
-                                             const MachinePaths& paths, double item_bytes) {
-  if (!model.is_known || model.carrier == Carrier::none || !paths.pack.is_known()) return {};
+                                             const MachinePaths& paths, double item_bytes,
+                                             const NodeRoutes* routes) {
+  if (model.carrier == Carrier::none || !paths.pack.is_known()) return {};
   if (model.staged && !(paths.copy_to_host.is_known() && paths.copy_to_device.is_known()))
     return {};
   const Prices prices(model, paths, nodes);
@@ -88,12 +103,15 @@ std::optional<PredictedCost> predict_on_rank(const CostModel& model, const HaloP
     loads[0].add(prices.place(rank, n.rank), 1, n.count * item_bytes);
   const MessageLoad direct = loads[0];
   if (model.routed) loads = routed_loads(plan, prices, rank, ranks, item_bytes);
+  if (model.gathered) loads = gathered_loads(*routes, item_bytes);
   for (const MessageLoad& load : loads)
     for (const ProbePlace place : {ProbePlace::within_node, ProbePlace::between_nodes})
       if (load.messages[static_cast<int>(place)] > 0 && !prices.is_known(place)) return {};
 
   PredictedCost cost;
-  if (plan.neighbours.empty()) return cost;
+  // One may carry for others all the same.
+  const LocalIndex n_passing = model.gathered ? routes->n_passing() : 0;
+  if (plan.neighbours.empty() && n_passing == 0) return cost;
   const double sent = item_bytes * plan.n_slots();
   cost.pack = prices.kernel(sent);
   cost.unpack = prices.kernel(sent + item_bytes * plan.n_shared());
@@ -109,6 +127,7 @@ std::optional<PredictedCost> predict_on_rank(const CostModel& model, const HaloP
     if (model.routed) cost.messages += prices.kernel(load.bytes[0] + load.bytes[1]) + paths.sync;
   }
   if (model.routed) cost.messages += prices.kernel(sent);
+  if (n_passing > 0) cost.messages += prices.kernel(n_passing * item_bytes) + paths.sync;
   cost.messages += model.empty_exchanges * prices.messages({direct.messages, {}});
   if (model.packs_itself) {
     const double near = direct.bytes[static_cast<int>(ProbePlace::within_node)];
@@ -120,7 +139,10 @@ std::optional<PredictedCost> predict_on_rank(const CostModel& model, const HaloP
 std::optional<PredictedCost> predict(const Communicator& comm, const CostModel& model,
                                      const HaloPlan& plan, std::span<const int> nodes,
                                      const MachinePaths& paths) {
-  const auto here = predict_on_rank(model, plan, nodes, comm.rank(), paths);
+  std::optional<NodeRoutes> routes;
+  if (model.gathered) routes = find_node_routes(comm, plan, nodes);
+  const auto here = predict_on_rank(model, plan, nodes, comm.rank(), paths, sizeof(double),
+                                    routes ? &*routes : nullptr);
   if (!comm.all(here.has_value())) return {};
   std::array parts{here->pack, here->sync, here->messages, here->unpack};
   comm.max(parts);

@@ -8,6 +8,7 @@
 #include "core/communicator.hpp"
 #include "gs/halo_plan.hpp"
 #include "gs/machine_paths.hpp"
+#include "gs/node_routes.hpp"
 
 namespace nekbone_k {
 
@@ -15,7 +16,6 @@ namespace nekbone_k {
 /// the model.
 struct CostModel {
   Carrier carrier = Carrier::none;  ///< to other nodes peer memory is carried as direct_messages
-  bool is_known = true;             ///< false: only the carrier is
   /// All messages are copied to the host before and back after, which waits for the kernel that
   /// packs.
   bool staged = false;
@@ -24,6 +24,8 @@ struct CostModel {
   int empty_exchanges = 0;    ///< with all neighbours, that the messages have to wait for
   /// In steps from rank to rank (crystal_route), each after a kernel that picks and a wait.
   bool routed = false;
+  /// Between nodes by a rank that gathers and scatters (NodeRoutes), after a kernel that orders.
+  bool gathered = false;
 };
 
 /// The parts of an exchange, s.
@@ -47,11 +49,14 @@ struct PredictedCost {
 ///   unpacks reads a share of each slot and of each shared DOF;
 /// - messages take the largest latency among them, and each message after the first and each byte
 ///   what it takes on its path; those within a node and to others add up.
+/// - messages that are gathered take three steps: to the rank that carries them, to the other node,
+///   and, ordered by a kernel, to the ranks that they are for. `routes` are theirs.
 /// Nothing where the model or a path is not known. Not collective.
 std::optional<PredictedCost> predict_on_rank(const CostModel& model, const HaloPlan& plan,
                                              std::span<const int> nodes, int rank,
                                              const MachinePaths& paths,
-                                             double item_bytes = sizeof(double));
+                                             double item_bytes = sizeof(double),
+                                             const NodeRoutes* routes = nullptr);
 
 /// The same of the slowest rank, part by part. Collective.
 std::optional<PredictedCost> predict(const Communicator& comm, const CostModel& model,

@@ -112,14 +112,15 @@ class GatherScatter {
   template <class T>
   void finish(const DeviceField<T>& field, Reduction op, EventLog* log = nullptr) {
     Resources<T>& used = resources<T>(static_cast<int>(field.extent(1)));
+    if (!m_contributions) return used.exchange.finish(field, op, log);
     used.exchange.wait(log);
-    if (!m_contributions) return used.exchange.unpack(field, op);
     with_reduction(op, [&](auto reduction) {
       used.exchange.unpack_by(
           CombineContributions<T, decltype(reduction)::value>{
               field, used.places, m_contributions->source_offsets, m_contributions->sources},
           m_contributions->runs);
     });
+    record(log, "exchange unpacked");
   }
 
  private:

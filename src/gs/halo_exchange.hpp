@@ -128,6 +128,7 @@ class HaloExchange {
   void finish(const DeviceField<T>& field, Reduction op, EventLog* log = nullptr) {
     wait(log);
     unpack(field, op);
+    record(log, "exchange unpacked");
   }
 
   /// The parts of start() and finish(), each in turn. pack() does not wait for the device, so that

@@ -12,6 +12,8 @@ std::string name(Carrier carrier) {
       return "device messages";
     case Carrier::nccl:
       return "NCCL";
+    case Carrier::nvshmem:
+      return "NVSHMEM";
     case Carrier::peer_memory:
       return "peer memory";
   }

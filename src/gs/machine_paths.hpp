@@ -18,6 +18,7 @@ enum class Carrier {
   host_messages,    ///< MPI, from and to (page-locked) host memory
   device_messages,  ///< MPI, from and to device memory
   nccl,
+  nvshmem,
   peer_memory  ///< kernels that write into the neighbour's memory; within a node only
 };
 

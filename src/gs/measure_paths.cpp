@@ -11,6 +11,7 @@
 #include "gs/message_memory.hpp"
 #include "gs/path_meter.hpp"
 #include "gs/strategies/nccl.hpp"
+#include "gs/strategies/nvshmem.hpp"
 #include "gs/strategies/pairwise.hpp"
 #include "gs/strategies/peer_memory.hpp"
 
@@ -108,6 +109,8 @@ ExchangeFactory factory_of(Carrier carrier) {
   switch (carrier) {
     case Carrier::nccl:
       return make_nccl;
+    case Carrier::nvshmem:
+      return make_nvshmem;
     case Carrier::peer_memory:
       return make_peer_memory;
     default:

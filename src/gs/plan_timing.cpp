@@ -40,19 +40,20 @@ PlanTiming time_plans(const Communicator& comm,
   std::vector<std::unique_ptr<TimedPlan>> timed;
   double shortest = for_ever, round = 0;
   for (const auto& plan : plans) {
-    guard.enter(strategy.name);
-    try {
+    const auto time_once = [&] {
       timed.push_back(std::make_unique<TimedPlan>(
           TimedPlan{DeviceField<double>("nekbone_k: shares of a plan", plan->host.n_shared(), 1),
                     HaloExchange<double>(comm, plan, strategy, 1, guard.patience)}));
+      timed.back()->time(comm, 1);
+      return comm.max(timed.back()->time(comm, 1));
+    };
+    double once = 0;
+    try {
+      once = guarded(guard, strategy.name, time_once);
     } catch (const UnavailableError& error) {  // on every rank
       timing.failure = error.what();
-      guard.leave();
       return timing;
     }
-    timed.back()->time(comm, 1);
-    const double once = comm.max(timed.back()->time(comm, 1));
-    guard.leave();
     shortest = std::min(shortest, once);
     round += once;
   }
@@ -64,7 +65,10 @@ PlanTiming time_plans(const Communicator& comm,
   for (StageResult& stage : timing.stages) members.push_back(&stage);
   timing.rounds = Rounds(comm).run(
       members, nullptr, {.seconds = seconds, .least = least_rounds, .early_stop = false},
-      [&](std::size_t p) { return timed[p]->time(comm, timing.repeats) / timing.repeats; });
+      [&](std::size_t p) {
+        const auto sample = [&] { return timed[p]->time(comm, timing.repeats) / timing.repeats; };
+        return guarded(guard, strategy.name, sample);
+      });
   for (const auto& plan : timed) plan->exchange.check();
   return timing;
 }

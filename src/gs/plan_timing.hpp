@@ -23,8 +23,8 @@ struct PlanTiming {
 
 /// Times one exchange (pack, messages, unpack of doubles) of each plan by `strategy`, which is
 /// right, in interleaved rounds: for `seconds`, and in at least `least_rounds`. None is left out of
-/// later rounds. What a first exchange does not come back from, the guard is told. Collective, with
-/// the same result on every rank.
+/// later rounds. The guard is told while the strategy is used. Collective, with the same result on
+/// every rank.
 PlanTiming time_plans(const Communicator& comm,
                       std::span<const std::shared_ptr<const DeviceHaloPlan>> plans,
                       const Strategy& strategy, double seconds, int least_rounds,

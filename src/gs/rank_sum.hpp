@@ -21,9 +21,9 @@ class RankSum {
   static_assert(sizeof(Values) == sizeof(Value));
 
  public:
-  /// `comm` outlives the object. Throws as the strategy does.
-  RankSum(const Communicator& comm, const AllReduceStrategy& strategy)
-      : m_all_reduce(strategy.make(comm, n_values)) {}
+  /// `comm` outlives the object. Throws as the strategy does; for `patience` see AllReduceFactory.
+  RankSum(const Communicator& comm, const AllReduceStrategy& strategy, double patience = for_ever)
+      : m_all_reduce(strategy.make(comm, n_values, patience)) {}
 
   /// Launches the sum of `parts`, any number of them, in the order of the default instance's
   /// kernels.

@@ -44,9 +44,9 @@ int Rounds::run(std::span<StageResult* const> members, std::vector<double>* refe
                 const Limits& limits, const std::function<double(std::size_t)>& run) {
   std::vector<std::size_t> turns(members.size() + (reference != nullptr ? 1 : 0));
   std::iota(turns.begin(), turns.end(), std::size_t{0});
+  const double begin = wall_seconds();
   for (int w = 0; w < warm_ups; ++w)
     for (const std::size_t c : turns) run(c);
-  const double begin = wall_seconds();
   std::vector<double> samples(turns.size());
   int round = 0;
   for (bool go_on = true; go_on; ++round) {

@@ -34,9 +34,9 @@ std::vector<Strategy> make_table() {
   CostModel routed_by_device = by_device, routed_by_host = by_host;
   routed_by_device.routed = routed_by_host.routed = true;
   CostModel gathered_by_device = by_device, gathered_by_host = by_host;
-  gathered_by_device.is_known = gathered_by_host.is_known = false;
+  gathered_by_device.gathered = gathered_by_host.gathered = true;
   const CostModel by_nccl{.carrier = Carrier::nccl, .host_waits = false};
-  const CostModel by_nvshmem{.is_known = false};
+  const CostModel by_nvshmem{.carrier = Carrier::nvshmem, .host_waits = false};
   const CostModel by_kernels{
       .carrier = Carrier::peer_memory, .host_waits = false, .packs_itself = true};
 

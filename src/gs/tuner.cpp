@@ -14,8 +14,9 @@ namespace {
 /// A sample of `alone` lasts at least this long, so that the clock's grain and the call's own cost
 /// do not matter.
 constexpr double shortest_sample = 200e-6;
-/// The work under which overlapped strategies are timed lasts this many of the slowest exchange:
-/// enough to hide it, little enough that the noise of the work does not drown what is measured.
+/// The work under which overlapped strategies are timed lasts about this many of the slowest
+/// exchange: enough to hide it, little enough that the noise of the work does not drown what is
+/// measured.
 constexpr double work_per_exchange = 3;
 
 /// One candidate in the making: its result and its exchange.
@@ -64,6 +65,7 @@ class Tuner {
   }
 
   void time_candidates() {
+    m_timing_begin = m_comm.broadcast(wall_seconds());
     m_result.work_name = m_work.name;
     std::vector<std::unique_ptr<Candidate>> candidates;
     Members plain, overlapped;
@@ -93,7 +95,8 @@ class Tuner {
         winner = time_stages(plain, overlapped);
       }
       if (winner == nullptr) return;
-      m_result.breakdown = break_down(*winner);
+      m_result.breakdown =
+          guarded(m_guard, winner->result.strategy.name, [&] { return break_down(*winner); });
       if (m_paths != nullptr) predict_costs();
       for (const auto& candidate : candidates)
         if (candidate) candidate->exchange.check();
@@ -119,9 +122,8 @@ class Tuner {
   bool is_still_right(Candidate& candidate) {
     const double begin = wall_seconds();
     CandidateResult& result = candidate.result;
-    m_guard.enter(result.strategy.name);
-    result.failure = m_verifier.verify_again(candidate.exchange, m_field);
-    m_guard.leave();
+    result.failure = guarded(m_guard, result.strategy.name,
+                             [&] { return m_verifier.verify_again(candidate.exchange, m_field); });
     m_result.verify_seconds += m_comm.max(wall_seconds() - begin);
     if (result.failure.empty()) return true;
     result.failure += "; found when it had been timed and won";
@@ -136,13 +138,13 @@ class Tuner {
     m_result.repeats = repeats_for(plain);
     const int repeats = m_result.repeats;
     m_result.rounds_alone = m_rounds.run(stage_of(plain, &CandidateResult::alone), nullptr,
-                                         limits(), [&](std::size_t c) {
-                                           m_comm.barrier();
-                                           const double begin = wall_seconds();
-                                           for (int i = 0; i < repeats; ++i)
-                                             exchange_once(plain[c]->exchange);
-                                           Kokkos::fence("nekbone_k: exchanges timed");
-                                           return (wall_seconds() - begin) / repeats;
+                                         limits(0.45), [&](std::size_t c) {
+                                           return seconds_of(*plain[c],
+                                                             [&] {
+                                                               for (int i = 0; i < repeats; ++i)
+                                                                 exchange_once(plain[c]->exchange);
+                                                             }) /
+                                                  repeats;
                                          });
     return winner_of(plain, &CandidateResult::alone, {});
   }
@@ -154,20 +156,15 @@ class Tuner {
     for (Candidate* c : members) c->result.with_work.emplace();
     const double portion = m_result.work_portion = choose_portion(overlapped);
     m_result.rounds_with_work =
-        m_rounds.run(stage_of(members, &CandidateResult::with_work), &m_result.work_alone, limits(),
-                     [&](std::size_t c) {
-                       m_comm.barrier();
-                       const double begin = wall_seconds();
-                       if (c == members.size()) {
-                         m_work.run(portion);
-                       } else if (members[c]->result.strategy.overlapped) {
-                         exchange_around(portion, members[c]->exchange);
-                       } else {
+        m_rounds.run(stage_of(members, &CandidateResult::with_work), &m_result.work_alone,
+                     limits(0.9), [&](std::size_t c) {
+                       if (c == members.size()) return seconds_of([&] { m_work.run(portion); });
+                       return seconds_of(*members[c], [&] {
+                         if (members[c]->result.strategy.overlapped)
+                           return exchange_around(portion, members[c]->exchange);
                          m_work.run(portion);
                          exchange_once(members[c]->exchange);
-                       }
-                       Kokkos::fence("nekbone_k: exchange under work timed");
-                       return wall_seconds() - begin;
+                       });
                      });
     return winner_of(members, &CandidateResult::with_work, m_result.work_alone);
   }
@@ -183,10 +180,32 @@ class Tuner {
     return results;
   }
 
-  Rounds::Limits limits() const {
-    return {.seconds = m_options.budget_seconds / 2,
+  /// For rounds that are to end when that part of the budget is used up. Collective.
+  Rounds::Limits limits(double part_of_budget) const {
+    const double used = m_comm.broadcast(wall_seconds()) - m_timing_begin;
+    return {.seconds = part_of_budget * m_options.budget_seconds - used,
             .least = m_options.minimum_rounds,
             .early_stop = m_options.early_stop};
+  }
+
+  /// How long this rank takes for `action` where all ranks begin together.
+  template <class Action>
+  double seconds_of(const Action& action) const {
+    m_comm.barrier();
+    const double begin = wall_seconds();
+    action();
+    Kokkos::fence("nekbone_k: timed");
+    return wall_seconds() - begin;
+  }
+  /// The same where it is `candidate` that may not come back. No rank leaves before the last, so
+  /// that a rank that is waited for is not waited for by the name of the next candidate.
+  template <class Action>
+  double seconds_of(const Candidate& candidate, const Action& action) const {
+    return guarded(m_guard, candidate.result.strategy.name, [&] {
+      const double seconds = seconds_of(action);
+      m_comm.barrier();
+      return seconds;
+    });
   }
 
   /// The portion of the work that lasts long enough to hide the exchange, the same on every rank.
@@ -197,14 +216,18 @@ class Tuner {
       for (double& time : times) time = time_once(*c);
       exchange = std::max(exchange, median(times));
     }
-    m_work.run(1);
-    Kokkos::fence("nekbone_k: warm");
-    m_comm.barrier();
-    const double begin = wall_seconds();
-    m_work.run(1);
-    Kokkos::fence("nekbone_k: work timed");
-    const double work = m_comm.max(wall_seconds() - begin);
-    return std::clamp(work_per_exchange * exchange / std::max(work, 1e-9), 1e-6, 1.0);
+    // From a little, as all of the work may take longer than tuning should. It may come in large
+    // pieces, so what was done is measured.
+    const double wanted = work_per_exchange * exchange;
+    for (double portion = 1e-3;;) {
+      double work = for_ever;  // the shorter of two: one may be the first, or meet a busy moment
+      for (int i = 0; i < 2; ++i)
+        work = std::min(work, m_comm.max(seconds_of([&] { m_work.run(portion); })));
+      const double enough = portion * wanted / std::max(work, 1e-9);
+      if (work >= wanted) return std::max(enough, 1e-6);
+      if (work > 0.7 * wanted || portion == 1) return portion;
+      portion = std::min(1.0, std::max(enough, 2 * portion));
+    }
   }
 
   /// Exchanges a sample needs to last long enough, the same on every rank.
@@ -218,21 +241,15 @@ class Tuner {
     const double wanted = shortest_sample / std::max(shortest, 1e-9);
     // Slow candidates beside a fast one must not use the budget up.
     const double affordable =
-        m_options.budget_seconds / 2 / (m_options.minimum_rounds + Rounds::warm_ups) / round;
+        m_options.budget_seconds / 3 / (m_options.minimum_rounds + Rounds::warm_ups) / round;
     return std::clamp(static_cast<int>(std::min(wanted, affordable)), 1, 1000);
   }
 
   /// One warm exchange, nothing in between; slowest rank, in seconds.
   double time_once(Candidate& c) {
-    m_guard.enter(c.result.strategy.name);
-    exchange_once(c.exchange);
-    m_comm.barrier();
-    const double begin = wall_seconds();
-    exchange_once(c.exchange);
-    Kokkos::fence("nekbone_k: exchange timed");
-    const double time = m_comm.max(wall_seconds() - begin);
-    m_guard.leave();
-    return time;
+    double seconds = 0;
+    for (int i = 0; i < 2; ++i) seconds = seconds_of(c, [&] { exchange_once(c.exchange); });
+    return m_comm.max(seconds);
   }
 
   /// An overlapped exchange in the order of EllipticOperator::apply().
@@ -310,6 +327,7 @@ class Tuner {
   const MachinePaths* m_paths;
   Verifier m_verifier{m_comm, m_gs.message_plan()};
   DeviceField<double> m_field;
+  double m_timing_begin = 0;  // on rank 0's clock
   TuningResult m_result;
   Rounds m_rounds{m_comm};
 };

@@ -11,12 +11,13 @@
 #include "core/errors.hpp"
 #include "gs/gather_scatter.hpp"
 #include "gs/stage.hpp"
+#include "gs/tuning_guard.hpp"
 
 namespace nekbone_k {
 
 /// How much to measure.
 struct TunerOptions {
-  double budget_seconds = 2;  ///< of timing, an order; verification comes on top
+  double budget_seconds = 2;  ///< of making and timing exchanges, an order; without verification
   int minimum_rounds = 5;     ///< done even past the budget
   bool early_stop = true;     ///< candidates that cannot win are left out of later rounds
 };
@@ -27,18 +28,6 @@ struct OverlapWork {
   std::string name;  ///< for the report
   /// Does the given portion of the work, in (0, 1]; its kernels may still run when it returns.
   std::function<void(double portion)> run;
-};
-
-/// How tune() is kept from what crashes or hangs. All members are called by all ranks.
-struct TuningGuard {
-  double patience = for_ever;  ///< seconds that a message may take; see MessageBuffers
-  /// A strategy is tried for the first time from enter() to leave(), and may not come back.
-  std::function<void(const std::string& strategy)> enter = [](const std::string&) {};
-  std::function<void()> leave = [] {};
-  /// Why a strategy is not even tried, or nothing; the same on every rank.
-  std::function<std::string(const std::string& strategy)> why_excluded = [](const std::string&) {
-    return std::string();
-  };
 };
 
 /// What was found out about one strategy.
@@ -73,14 +62,12 @@ void verify_candidate(Result& result, const std::string& name, const std::string
   result.failure = excluded;
   result.available = excluded.empty();
   if (!result.available) return;
-  guard.enter(name);
   try {
-    result.failure = verify();
+    result.failure = guarded(guard, name, verify);
   } catch (const UnavailableError& error) {
     result.available = false;
     result.failure = error.what();
   }
-  guard.leave();
   result.verified = result.failure.empty();
 }
 
@@ -101,14 +88,14 @@ struct TuningResult {
 /// Chooses among `strategies` for the shared DOFs of `gs`.
 ///
 /// Each candidate is first verified (see verify.hpp); one that is not to be had, is wrong or throws
-/// on any rank is excluded on all, with the reason. Then two stages of interleaved rounds, each
-/// with half of the budget and at least minimum_rounds, from which those that cannot win any more
-/// drop out unless early_stop is false (see Rounds):
+/// on any rank is excluded on all, with the reason. Then two stages of interleaved rounds, which
+/// end when 45 and 90 % of the budget are used up, but with at least minimum_rounds each, and from
+/// which those that cannot win any more drop out unless early_stop is false (see Rounds):
 ///
 /// 1. every plain strategy's exchange alone;
 /// 2. every overlapped strategy, and the winner of stage 1, together with the work, and the work
-///    alone. Of the work a portion is done that lasts three times the slowest exchange, or all of
-///    it: more would hide no more, and its noise would drown the exchange.
+///    alone. Of the work a portion is done that lasts about three times the slowest exchange, or
+///    all of it: more would hide no more, and its noise would drown the exchange.
 ///
 /// In each stage the lowest cost wins; among those that tie with it (is_tie, in stage 2 of work
 /// and exchange together) the first of the table does. A stage-2 tie between plain and overlapped

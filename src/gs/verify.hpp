@@ -17,17 +17,32 @@ struct VerificationSample {
   DeviceField<T> shares, combined;
 };
 
-/// Proves strategies right for one plan.
+/// What is exchanged to verify strategies, and the samples of it that they share, each made when
+/// first used.
+struct VerifiedPlan {
+  /// Operation, components and number of the call.
+  template <class T>
+  using Samples = std::map<std::tuple<Reduction, int, int>, VerificationSample<T>>;
+
+  template <class T>
+  const VerificationSample<T>& sample(int rank, Reduction op, int components, int call);
+
+  std::shared_ptr<const DeviceHaloPlan> plan;
+  std::tuple<Samples<double>, Samples<float>> samples;
+};
+
+/// Proves strategies right for one plan, and for a third of its DOFs alone, whose messages are of
+/// other sizes and forms.
 ///
 /// Each share is a whole number, or ± a power of two for multiply, computed from the DOF's global
 /// id, the rank it comes from and the number of the call, so the combination is exact in any order
 /// and every rank can compute it without a message: that is the reference. All operations on double
-/// are tried, addition on float and on three components, each twice with other data; before each
-/// call every receive buffer is poisoned with what the operation cannot absorb (NaN for add and
-/// multiply, +∞ for max, -∞ for min).
+/// are tried, addition on float and on three components, each twice with other data and at another
+/// offset in memory; before each call every receive buffer is poisoned with what the operation
+/// cannot absorb (NaN for add and multiply, +∞ for max, -∞ for min).
 class Verifier {
  public:
-  /// `comm` outlives the object. Not collective.
+  /// `comm` outlives the object. Collective.
   Verifier(const Communicator& comm, std::shared_ptr<const DeviceHaloPlan> plan);
 
   /// Empty if `strategy` combines the shared DOFs of the plan correctly on every rank, else what is
@@ -45,17 +60,8 @@ class Verifier {
   std::string verify_again(HaloExchange<double>& exchange, const DeviceField<double>& field);
 
  private:
-  /// Operation, components and number of the call.
-  template <class T>
-  using Samples = std::map<std::tuple<Reduction, int, int>, VerificationSample<T>>;
-
-  template <class T>
-  const VerificationSample<T>& sample(Reduction op, int components, int call);
-
   const Communicator& m_comm;
-  std::shared_ptr<const DeviceHaloPlan> m_plan;
-  // The same for every strategy; each made when first used.
-  std::tuple<Samples<double>, Samples<float>> m_samples;
+  VerifiedPlan m_whole, m_thinned;
 
   friend class Verification;
 };

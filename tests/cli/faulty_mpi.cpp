@@ -1,8 +1,11 @@
 // MPI calls that fail, preloaded into the program (LD_PRELOAD) by tests of what it does then, as
 // the real ones would where a library or a network is broken. NEKBONE_K_TEST_FAULT says which:
-//   never, hang, crash, kill, wrong    MPI_Ineighbor_alltoallv gives a request that is never done;
-//                                      does not return; ends the last rank's process by SIGSEGV,
-//                                      by SIGKILL; sends the first byte wrong
+//   never, hang, crash, kill, exit,    MPI_Ineighbor_alltoallv gives a request that is never done;
+//   refuse, wrong                      does not return; ends the last rank's process by SIGSEGV,
+//                                      by SIGKILL, by exit(); fails; sends the first byte wrong
+//   …@N                                the same from the process's call number N on
+//   crash-shared, kill-shared          MPI_Win_allocate_shared ends the process by SIGSEGV, SIGKILL
+//   refuse-256k, shift-256k            as below, and only a probe of transfers sends so many
 //   shift-64k, crash-64k, refuse-64k   MPI_Isend of 64 KiB sends what lies a byte further; ends the
 //                                      process by SIGSEGV; fails
 #include <mpi.h>
@@ -19,23 +22,35 @@ std::string_view fault() {
   return text == nullptr ? "" : text;
 }
 
+/// The fault of the call that has the number `call`, from 0, in this process.
+std::string_view fault_of(long call) {
+  const std::string_view text = fault();
+  const std::size_t at = text.find('@');
+  if (at == std::string_view::npos) return text;
+  return call < std::atol(text.data() + at + 1) ? "" : text.substr(0, at);
+}
+
 }  // namespace
 
 extern "C" int MPI_Ineighbor_alltoallv(const void* send, const int* counts, const int* offsets,
                                        MPI_Datatype type, void* receive, const int* from_counts,
                                        const int* from_offsets, MPI_Datatype from_type,
                                        MPI_Comm comm, MPI_Request* request) {
+  static long calls = 0;
+  const std::string_view fault = fault_of(calls++);
   int rank = 0, size = 1;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
-  if (fault() == "never") {
+  if (fault == "never") {
     static int nothing = 0;
     return PMPI_Irecv(&nothing, 1, MPI_INT, 0, 12345, MPI_COMM_SELF, request);
   }
-  while (fault() == "hang") pause();
-  if (fault() == "crash" && rank == size - 1) std::raise(SIGSEGV);
-  if (fault() == "kill" && rank == size - 1) std::raise(SIGKILL);
-  if (fault() == "wrong" && send != nullptr && counts[0] > 0)
+  while (fault == "hang") pause();
+  if (fault == "crash" && rank == size - 1) std::raise(SIGSEGV);
+  if (fault == "kill" && rank == size - 1) std::raise(SIGKILL);
+  if (fault == "exit" && rank == size - 1) std::exit(5);
+  if (fault == "refuse") return MPI_ERR_OTHER;
+  if (fault == "wrong" && send != nullptr && counts[0] > 0)
     static_cast<unsigned char*>(const_cast<void*>(send))[0] ^= 0x40;
   return PMPI_Ineighbor_alltoallv(send, counts, offsets, type, receive, from_counts, from_offsets,
                                   from_type, comm, request);
@@ -43,10 +58,19 @@ extern "C" int MPI_Ineighbor_alltoallv(const void* send, const int* counts, cons
 
 extern "C" int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int to, int tag,
                          MPI_Comm comm, MPI_Request* request) {
-  constexpr int large = 64 << 10;
+  constexpr int large = 64 << 10, probed = 256 << 10;
+  if (count == probed && fault() == "refuse-256k") return MPI_ERR_OTHER;
+  if (count == probed && fault() == "shift-256k") buffer = static_cast<const char*>(buffer) + 1;
   if (count == large && fault() == "crash-64k") std::raise(SIGSEGV);
   if (count == large && fault() == "refuse-64k") return MPI_ERR_OTHER;
   // Without reading it, as it may be a device's memory: what lies one byte further.
   if (count == large && fault() == "shift-64k") buffer = static_cast<const char*>(buffer) + 1;
   return PMPI_Isend(buffer, count, type, to, tag, comm, request);
+}
+
+extern "C" int MPI_Win_allocate_shared(MPI_Aint bytes, int unit, MPI_Info info, MPI_Comm comm,
+                                       void* base, MPI_Win* window) {
+  if (fault() == "crash-shared") std::raise(SIGSEGV);
+  if (fault() == "kill-shared") std::raise(SIGKILL);
+  return PMPI_Win_allocate_shared(bytes, unit, info, comm, base, window);
 }

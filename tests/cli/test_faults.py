@@ -81,6 +81,59 @@ class Faults(harness.CliTest):
         self.assertNotEqual(run.code, 0, str(run))
         self.check_next_runs(folder, "crash", "crashed")
 
+    def check_late(self, fault, how, code=None, said="", **changes):
+        """What goes wrong once the strategy was found right costs one run, and is journaled."""
+        folder = self.new_folder()
+        run = self.run_small(fault, folder, gather_scatter__strategies="[device-neighbour]",
+                             gather_scatter__tuning__patience_seconds="0.5", **changes)
+        self.assertNotEqual(run.code, 0, str(run))
+        if code is not None:
+            self.assertEqual(run.code, code, str(run))
+        self.assertIn(said, run.err)
+        with open(folder / JOURNAL, encoding="utf-8") as file:
+            lines = {(line["strategy"], line["how"]) for line in map(json.loads, file)}
+        self.assertIn(("device-neighbour", how), lines)
+        run = self.run_small("", folder)
+        self.assertEqual(run.code, 0, str(run))
+        for name, c in self.candidates(run).items():
+            self.assertEqual(how in (c["failure"] or ""), "device-neighbour" in name, f"{c}{run}")
+        return lines, self.report(run)
+
+    def test_what_goes_wrong_while_it_is_timed_costs_one_run(self):
+        self.check_late("hang@18", "did not come back", 4,
+                        "strategy device-neighbour did not come back within 2 s")
+        self.check_late("crash@18", "crashed")
+        self.check_late("refuse@18", "threw", 4, "MPI_Ineighbor_alltoallv")
+        self.check_late("exit@18", "ended the program")
+
+    def test_what_goes_wrong_in_the_solve_costs_one_run(self):
+        """The sum could be why as well, and is left out, too."""
+        changes = {"gather_scatter__tuning__budget_seconds": "0.02",
+                   "solver__all_reduce": "host-shared",
+                   "solver__iterations": "100000", "solver__tolerance": "0"}
+        for fault, how, code, said in (
+                ("hang@20000", "did not come back", 4,
+                 "strategy device-neighbour with the sum host-shared did not come back within 2 s"),
+                ("crash@20000", "crashed", None, ""),
+                ("refuse@20000", "threw", 4, "MPI_Ineighbor_alltoallv")):
+            lines, report = self.check_late(fault, how, code, said, **changes)
+            self.assertIn(("sum host-shared", how), lines)
+            sums = {c["all_reduce"]: c for c in report["all_reduce"]["candidates"]}
+            self.assertIn(how, sums["host-shared"]["failure"])
+
+    def test_a_sum_that_crashes_costs_one_run(self):
+        folder = self.new_folder()
+        run = self.run_small("crash-shared", folder)
+        self.assertNotEqual(run.code, 0, str(run))
+        with open(folder / JOURNAL, encoding="utf-8") as file:
+            self.assertEqual({json.loads(line)["strategy"] for line in file}, {"sum host-shared"})
+        run = self.run_small("crash-shared", folder)
+        self.assertEqual(run.code, 0, str(run))
+        sums = {c["all_reduce"]: c for c in self.report(run)["all_reduce"]["candidates"]}
+        self.assertFalse(sums["host-shared"]["available"], str(run))
+        self.assertIn("crashed", sums["host-shared"]["failure"])
+        self.assertTrue(sums["host-mpi"]["selected"], str(run))
+
     def test_what_kills_doctor_costs_no_run(self):
         folder = self.new_folder()
         for name in ("device-neighbour", "host-neighbour"):
@@ -99,6 +152,16 @@ class Faults(harness.CliTest):
         for name, c in self.candidates(run).items():
             self.assertEqual("did not end" in (c["failure"] or ""), name in BROKEN, f"{c}{run}")
 
+    def test_a_sum_that_kills_doctor_costs_no_run(self):
+        folder = self.new_folder()
+        run = self.run_faulty("kill-shared", 2, "doctor", folder=folder)
+        self.assertNotEqual(run.code, 0, str(run))
+        run = self.run_faulty("kill-shared", 2, "doctor", folder=folder)
+        self.assertEqual(run.code, 0, str(run))
+        self.assertRegex(run.out, r"(?m)^  host-shared +not here: sum host-shared was begun and did")
+        run = self.run_small("kill-shared", folder)
+        self.assertEqual(run.code, 0, str(run))
+
     def test_doctor_finds_a_strategy_that_is_wrong(self):
         folder = self.new_folder()
         run = self.run_faulty("wrong", 3, "doctor", folder=folder)
@@ -107,6 +170,22 @@ class Faults(harness.CliTest):
         self.assertIn("device-neighbour exchanges wrong data", run.out)
         self.assertFalse((folder / JOURNAL).exists())
         self.assertEqual(self.run_faulty("", 3, "doctor", folder=folder).code, 0)
+
+    def test_transfers_that_the_probe_finds_wrong_stand_in_the_report(self):
+        """On a GPU what hands MPI its memory is left out; on the host each strategy is verified anyway."""
+        for fault, failure in (("refuse-256k", "MPI_Isend"), ("shift-256k", "byte")):
+            run = self.run_small(fault, self.new_folder())
+            self.assertEqual(run.code, 0, str(run))
+            found = self.report(run)["machine"]["mpi_transfers"]
+            for t in found["tried"]:
+                if t["message_bytes"] == 256 << 10:
+                    self.assertIn(failure, t["failure"] or "", str(run))
+                else:
+                    self.assertIsNone(t["failure"], str(run))
+            self.assertRegex(run.out, r"(?m)^  MPI transfers .*\b\d of \d WRONG")
+            for name, c in self.candidates(run).items():
+                if found["memory"] == "device" and name.startswith("device-"):
+                    self.assertIn("MPI does not send device memory right", c["failure"])
 
     def test_a_path_that_crashes_costs_one_run_whoever_uses_it(self):
         """MPI_Isend of 64 Ki items ends the process: only a path's measuring sends so many."""

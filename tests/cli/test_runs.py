@@ -517,6 +517,20 @@ class Strategies(RunTest):
         with open(path + ".unreadable", encoding="utf-8") as file:
             self.assertEqual(file.read(), "nonsense")
 
+    def test_what_mpi_does_with_the_memory_of_kernels(self):
+        """The report has it beside what MPI claims; one rank has nobody to send to."""
+        for ranks, nodes, tried in [(1, 1, 0), (2, 1, 9), (3, 2, 18)]:
+            pretended = {"NEKBONE_K_RANKS_PER_NODE": "2"} if nodes > 1 else {}
+            with self.subTest(ranks=ranks), unittest.mock.patch.dict(os.environ, pretended):
+                report, run = self.passing(ranks)
+                found = report["machine"]["mpi_transfers"]
+                self.assertEqual([t["failure"] for t in found["tried"]], [None] * tried)
+                self.assertEqual(any(t["between_nodes"] for t in found["tried"]), nodes > 1)
+                words = f"memory, {tried} of {tried} right; " if tried else "not tried, as one rank"
+                self.assertRegex(run.out, rf"(?m)^  MPI transfers {found['memory']} .*{words}")
+                claim = {None: "no query in this MPI", True: "GPU-aware", False: "not\\s+GPU-aware"}
+                self.assertRegex(run.out, rf"; [^;]*{claim[found['claims_device_memory']]}")
+
     def test_pretended_nodes_are_warned_of(self):
         with unittest.mock.patch.dict(os.environ, NEKBONE_K_RANKS_PER_NODE="2"):
             report, _ = self.passing(3)

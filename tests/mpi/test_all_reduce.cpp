@@ -200,7 +200,7 @@ template <class Fault>
 class FaultyAllReduce final : public AllReduce {
  public:
   FaultyAllReduce(const Communicator& comm, int n_values)
-      : m_comm(comm), m_good(all_reduce_strategies().front().make(comm, n_values)) {}
+      : m_comm(comm), m_good(all_reduce_strategies().front().make(comm, n_values, for_ever)) {}
   double* next() override { return m_good->next(); }
   void wait(std::span<double> sums) override {
     m_good->wait(sums);
@@ -215,7 +215,7 @@ class FaultyAllReduce final : public AllReduce {
 template <class Fault>
 AllReduceStrategy faulty(const std::string& name) {
   return {
-      name, "Host", "", [](const Communicator& comm, int n_values) {
+      name, "Host", "", [](const Communicator& comm, int n_values, double) {
         return std::unique_ptr<AllReduce>(std::make_unique<FaultyAllReduce<Fault>>(comm, n_values));
       }};
 }
@@ -236,7 +236,7 @@ struct Throws {
     if (call == 3 && comm.rank() == comm.size() / 2) throw std::runtime_error("no such luck");
   }
 };
-std::unique_ptr<AllReduce> make_unavailable(const Communicator&, int) {
+std::unique_ptr<AllReduce> make_unavailable(const Communicator&, int, double) {
   throw UnavailableError("there is no such network");
 }
 
@@ -292,6 +292,20 @@ TEST_F(AllReduceTest, TunerExcludesTheWrongTheThrowingAndTheMissing) {
   EXPECT_EQ(m_comm.sum(1.0), m_size);
 }
 
+// A sum that the last rank never joins.
+TEST_F(AllReduceTest, WaitsInSharedMemoryEnd) {
+  const AllReduceStrategy* const strategy = find_all_reduce("host-shared");
+  if (m_size == 1 || !why_unavailable(m_comm, *strategy).empty())
+    GTEST_SKIP() << "nobody shares memory";
+  auto sum = std::make_unique<RankSum<double>>(m_comm, *strategy, 0.2);
+  if (m_comm.rank() < m_size - 1) {
+    sum->start(DeviceVector<double>("one part", 1));
+    EXPECT_THROW(sum->wait(), InternalError);
+  }
+  m_comm.barrier();
+  static_cast<void>(sum.release());  // given up: its values may still come
+}
+
 TEST_F(AllReduceTest, TunerTellsItsGuardWhatItTries) {
   std::vector<std::string> log;
   TuningGuard guard;
@@ -310,7 +324,9 @@ TEST_F(AllReduceTest, TunerTellsItsGuardWhatItTries) {
     EXPECT_FALSE(tuning.candidates[excluded].available);
     EXPECT_EQ(tuning.candidates[excluded].failure, "it ended another run");
   }
-  EXPECT_EQ(log, (std::vector<std::string>{"enter sum three", "leave"}));
+  ASSERT_GE(log.size(), m_size > 1 ? 4U : 2U);  // verified, and alone not timed
+  for (std::size_t i = 0; i < log.size(); ++i)
+    EXPECT_EQ(log[i], i % 2 == 0 ? "enter sum three" : "leave");
 }
 
 TEST_F(AllReduceTest, TunerSelectsNothingWhenAllAreWrong) {

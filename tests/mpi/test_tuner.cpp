@@ -135,9 +135,53 @@ TEST_F(TunerTest, TellsItsGuardWhatItTries) {
   EXPECT_FALSE(result.candidates[0].available);
   EXPECT_FALSE(result.candidates[0].verified);
   EXPECT_EQ(result.candidates[0].failure, "it ended another run");
-  ASSERT_GE(log.size(), 2U);
+  // Verified and, where anything is shared, each time that it is timed.
+  ASSERT_GE(log.size(), m_alone ? 2U : 2U * (1 + m_options.minimum_rounds));
   for (std::size_t i = 0; i < log.size(); ++i)
     EXPECT_EQ(log[i], i % 2 == 0 ? "enter good" : "leave");
+}
+
+// Throws on all ranks, or is not to be had, once it is timed: from the call after those of its
+// verification on, each of which is of an exchange of its own.
+template <class Error>
+class GoesWrong final : public Exchange {
+ public:
+  GoesWrong(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
+      : m_inner(host_staged<make_pairwise>(comm, plan, buffers)) {}
+  void start() override {
+    if (++m_calls > 2) throw Error("no more of this");
+    m_inner->start();
+  }
+  void finish() override { m_inner->finish(); }
+  void poison() override { m_inner->poison(); }
+
+ private:
+  std::unique_ptr<Exchange> m_inner;
+  int m_calls = 0;
+};
+
+template <class Error>
+std::unique_ptr<Exchange> make_going_wrong(const Communicator& comm, const HaloPlan& plan,
+                                           const MessageBuffers& buffers) {
+  return std::make_unique<GoesWrong<Error>>(comm, plan, buffers);
+}
+
+TEST_F(TunerTest, TellsItsGuardWhatThrowsWhileItIsTimed) {
+  if (m_alone) GTEST_SKIP() << "nothing is shared";
+  std::string inside, failed;
+  m_guard.enter = [&](const std::string& strategy) { inside = strategy; };
+  m_guard.leave = [&] { inside.clear(); };
+  m_guard.fail = [&] { failed = inside; };
+  const auto tune_with = [&](const Strategy& bad) {
+    tune(m_gs, std::vector{good("good"), bad}, m_work, m_options, m_guard);
+  };
+  EXPECT_THROW(tune_with(named("bad", make_going_wrong<std::runtime_error>)), std::runtime_error);
+  EXPECT_EQ(failed, "bad");
+  // Neither is the strategy's fault.
+  failed.clear();
+  EXPECT_THROW(tune_with(named("bad", make_going_wrong<UnavailableError>)), UnavailableError);
+  EXPECT_EQ(inside + failed, "");
+  expect_works(m_gs);
 }
 
 TEST_F(TunerTest, KeepsWhatCannotWinWhereAsked) {

@@ -26,6 +26,7 @@ DoctorRecord healthy_host() {
   record.launched = 4;
   record.online_cores = {8, 8, 8, 8};
   record.numa_nodes = {"0", "0", "0", "0"};
+  record.device_numa_nodes = {"", "", "", ""};
   record.networks = std::vector<std::string>(4, "eth0 (Ethernet, up), mlx5_0 (InfiniBand, active)");
   record.probe.memory = "Host";
   record.probe.claim = {"MPIX_Query_cuda_support", false};
@@ -40,6 +41,7 @@ DoctorRecord healthy_gpu() {
   record.machine.devices = {
       "Cuda 0, NVIDIA H200 at 0000:1b:00", "Cuda 1, NVIDIA H200 at 0000:2b:00",
       "Cuda 0, NVIDIA H200 at 0000:1b:00", "Cuda 1, NVIDIA H200 at 0000:2b:00"};
+  record.device_numa_nodes = {"0", "0", "0", "0"};
   record.kernels_on_host = false;
   record.threads = 1;
   record.probe.memory = "Cuda";

@@ -146,6 +146,18 @@ MachinePaths usual_paths() {
   return paths;
 }
 
+TransferRecord usual_transfers() {
+  TransferRecord transfers;
+  transfers.probe.memory = "Host";
+  transfers.probe.claim = {"MPIX_Query_cuda_support", false};
+  for (const ProbePlace place : {ProbePlace::within_node, ProbePlace::between_nodes})
+    for (const std::size_t bytes : {8, 4096, 262144})
+      for (const std::size_t offset : {0, 8, 3})
+        transfers.probe.entries.push_back({place, ProbeMemory::direct, bytes, offset, "", 1e-6});
+  transfers.seconds = 0.0625;
+  return transfers;
+}
+
 MachineRecord usual_machine() {
   MachineRecord m;
   m.version = "0.1.0";
@@ -251,6 +263,10 @@ RunRecord extreme_run() {
                    "a device with a name as long as vendors like them: " + std::string(80, 'd'));
   m.binding.assign(3000, "");
   m.warnings = {"4 threads on 2 cores: " + std::string(120, 'w') + " take fewer ranks or threads"};
+  m.libraries = {"CUDA 13.0", "CUDA 13.1", std::string(90, '2'), std::string(90, '3')};
+  m.transfers = usual_transfers();
+  for (ProbeEntry& entry : m.transfers->probe.entries) entry.failure = std::string(300, 'f');
+  m.transfers->on_host = false;
   m.mpi_library = "MPICH Version:\t4.0.2\nMPICH Device: ch4\n" + std::string(300, 'c');
   for (int i = 0; i < 1000; ++i) r.grid.candidates.push_back(r.grid.candidates[i]);
   for (GridCandidate& c : r.grid.candidates)

@@ -10,6 +10,8 @@ namespace nekbone_k {
 OrderRecord usual_order();
 // What messages of two places and one carrier cost, and one path that is not known.
 MachinePaths usual_paths();
+// Three sizes at three offsets within a node and between nodes, all right, of host memory.
+TransferRecord usual_transfers();
 // Four ranks on two nodes.
 MachineRecord usual_machine();
 // That machine, that order, and a CG run that passed.

@@ -127,6 +127,31 @@ TEST(CostModel, OfTheRouterHasAStepForEachHalving) {
   EXPECT_NEAR(cost->messages, first + second + last, 1e-12);
 }
 
+TEST(CostModel, OfGatheredMessagesHasThreeSteps) {
+  // Rank 0 hands 1000 items to the carrier of its node, rank 1, which sends 3000 in all and gets as
+  // many, of which 1000 are for rank 0; and it has a neighbour on its node.
+  const HaloPlan plan = made_up_plan({1, 2}, 2000);
+  NodeRoutes of_0, of_1;
+  of_0.near = {{1, 0, 1000}};
+  of_0.carried = {{1, 1000, 1000}};
+  of_1.near = {{0, 0, 1000}};
+  of_1.own = {{1000, 0, 2000}};
+  of_1.members = {{0, 2000, 1000}};
+  of_1.nodes = {{2, 0, 3000}};
+  of_1.turned.resize(3000);
+  const CostModel model{.carrier = Carrier::host_messages, .gathered = true};
+  const auto predicted = [&](int rank, const NodeRoutes& routes) {
+    return predict_on_rank(model, plan, two_nodes, rank, made_up_machine(), 8, &routes);
+  };
+  const auto member = predicted(0, of_0), carrier = predicted(1, of_1);
+  ASSERT_TRUE(member && carrier);
+  EXPECT_NEAR(member->messages, 2 * us + 0.5 * us + 16000 / (10 * gb), 1e-12);
+  const double near = 2 * us + 8000 / (10 * gb);  // before, and after, what goes between nodes
+  const double ordering = 3 * us + 24000 / (100 * gb) + 5 * us;
+  EXPECT_NEAR(carrier->messages, near + (4 * us + 24000 / (5 * gb)) + ordering + near, 1e-12);
+  EXPECT_EQ(member->pack, carrier->pack);
+}
+
 TEST(CostModel, KnowsNothingWithoutAModelOrAPath) {
   const HaloPlan plan = made_up_plan({1, 2}, 2000);
   const MachinePaths paths = made_up_machine();
@@ -170,9 +195,10 @@ TEST(CostModel, IsOffByFourTimesEitherWay) {
 
 TEST(CostModel, IsStatedByEveryStrategyOfTheTable) {
   for (const Strategy& strategy : all_strategies()) {
-    if (strategy.cost.carrier == Carrier::none) continue;
+    EXPECT_NE(strategy.cost.carrier, Carrier::none) << strategy.name;
     EXPECT_EQ(strategy.cost.staged, strategy.name.starts_with("host-")) << strategy.name;
     EXPECT_EQ(strategy.cost.routed, strategy.name.find("crystal") != std::string::npos);
+    EXPECT_EQ(strategy.cost.gathered, strategy.name.find("node-aware") != std::string::npos);
     const Strategy* const plain = find_strategy(strategy.name.substr(0, strategy.name.find('+')));
     ASSERT_NE(plain, nullptr);
     EXPECT_EQ(plain->cost.carrier, strategy.cost.carrier) << strategy.name;

@@ -43,6 +43,15 @@ TEST(DoctorFindings, HoldTheWarningsOfTheMachineWithTheirFix) {
   EXPECT_EQ(only_fault(record, "use fewer; or more cores"), "node1 runs 16 threads on 8 cores");
 }
 
+TEST(DoctorFindings, NameStrategiesAndSumsThatAreWrong) {
+  DoctorRecord record = healthy_host();
+  record.exchanges = {{"host-put", "", "WRONG add"}, {"nccl", "not in this build"}};
+  EXPECT_EQ(only_fault(record, "tell those who maintain"), "host-put exchanges wrong data");
+  record.exchanges.clear();
+  record.sums = {{"host-shared", "", "WRONG: sum 3"}, {"host-mpi", ""}};
+  EXPECT_EQ(only_fault(record, "tell those who maintain"), "host-shared gives wrong sums");
+}
+
 TEST(DoctorFindings, NameRanksBoundToTheSameCore) {
   DoctorRecord record = healthy_host();
   record.threads = 1;
@@ -65,6 +74,29 @@ TEST(DoctorFindings, AllowRanksThatAreNotBoundOrHaveRoom) {
   // Not bound, and more threads than the node has cores: one of the machine's warnings, not ours.
   record.threads = 5;
   record.machine.binding = {"0-7", "0-7", "0-4", "5-7"};
+  EXPECT_TRUE(find_faults(record).empty());
+}
+
+TEST(DoctorFindings, NameRanksFarFromTheirDevice) {
+  DoctorRecord record = healthy_gpu();
+  record.numa_nodes = {"0", "1", "0, 2-3", "0"};
+  record.device_numa_nodes = {"0", "1", "2", "1"};
+  EXPECT_EQ(only_fault(record, "--map-by ppr:N:numa"),
+            "rank 3 is bound to cores of NUMA node 0, its GPU is at node 1");
+  record.numa_nodes = {"0", "0", "0", "0"};
+  record.device_numa_nodes = {"0", "1", "0", "1"};
+  EXPECT_EQ(only_fault(record, "--gpu-bind=closest"),
+            "ranks 1, 3 are bound to cores of NUMA node 0, their GPUs are at node 1");
+  record.numa_nodes = {"0, 2-3", "0", "0", "0"};
+  record.device_numa_nodes = {"1", "0", "0", "0"};
+  EXPECT_EQ(only_fault(record, "next to its GPU"),
+            "rank 0 is bound to cores of NUMA nodes 0, 2-3, its GPU is at node 1");
+}
+
+TEST(DoctorFindings, AllowDevicesOfWhichNothingIsKnown) {
+  DoctorRecord record = healthy_gpu();
+  record.device_numa_nodes = {"", "", "1", ""};
+  record.numa_nodes = {"0", "0", "", "0"};
   EXPECT_TRUE(find_faults(record).empty());
 }
 

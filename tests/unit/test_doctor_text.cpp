@@ -57,9 +57,19 @@ TEST(DoctorTextHeader, HasEachLineOnce) {
        {"  build         GNU 12.2.0, Release, preset openmp\n", "  MPI           Open MPI v4.1.4\n",
         "  ranks         4 on 2 nodes, 2 a node\n", "  hosts         ranks 0-1: node1\n",
         "  cores         ranks 0, 2: 0-1\n", "  shared        no core may be used by two ranks\n",
-        "  NUMA nodes    ranks 0-3: 0\n",
+        "  NUMA nodes    ranks 0-3: 0\n", "  of devices    ranks 0-3: 0\n",
         "  network       ranks 0-3: eth0 (Ethernet, up), mlx5_0 (InfiniBand, active)\n"})
     EXPECT_TRUE(contains(text, line)) << line << "is not in\n" << text;
+}
+
+TEST(DoctorTextHeader, HasTheNumaNodesOfDevicesWhereKernelsRunOnThem) {
+  EXPECT_FALSE(contains(doctor_header_text(healthy_host()), "of devices"));
+  DoctorRecord record = healthy_gpu();
+  record.device_numa_nodes = {"0", "1", "0", ""};
+  EXPECT_TRUE(contains(doctor_header_text(record),
+                       "  of devices    ranks 0, 2: 0\n"
+                       "                rank 1: 1\n"
+                       "                rank 3: unknown\n"));
 }
 
 TEST(DoctorTextHeader, NamesTheCoresThatRanksShare) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -21,13 +22,13 @@ class JournalTest : public testing::Test {
  protected:
   std::string path() const { return m_folder.path("journal.jsonl"); }
 
-  // The status of a process that tries "host-put" and then does `end`.
+  // The status of a process that tries "host-put" and a sum with it, and then does `end`.
   int status_of(const std::function<void(Journal&)>& end) const {
     const pid_t child = fork();
     if (child == 0) {
       for (const int signal : {SIGSEGV, SIGABRT}) std::signal(signal, SIG_DFL);  // no traces
       Journal journal(path(), "here");
-      journal.trying("host-put", "today");
+      journal.trying({"host-put", "sum host-mpi"}, "today");
       end(journal);
       _exit(0);
     }
@@ -48,6 +49,8 @@ TEST_F(JournalTest, KnowsWhatCrashed) {
     EXPECT_EQ(journal.why_excluded("host-put"),
               "host-put crashed in the run started today; delete " + path() + " to try it again");
     EXPECT_EQ(journal.why_excluded("host-put+overlap"), journal.why_excluded("host-put"));
+    EXPECT_NE(journal.why_excluded("sum host-mpi"), "");
+    EXPECT_EQ(journal.why_excluded("host-mpi"), "");
     EXPECT_EQ(journal.why_excluded("host-pairwise"), "");
     EXPECT_EQ(Journal(path() + "x", "here").why_excluded("host-put"), "");
     fs::remove(path());
@@ -61,7 +64,20 @@ TEST_F(JournalTest, KnowsWhatHung) {
   EXPECT_EQ(Journal(path(), "elsewhere").why_excluded("host-put"), "");
 }
 
+TEST_F(JournalTest, KnowsWhatThrew) {
+  status_of([](Journal& journal) { journal.write_failure(); });
+  for (const char* const tried : {"host-put", "sum host-mpi"})
+    EXPECT_NE(Journal(path(), "here").why_excluded(tried).find("threw"), std::string::npos);
+}
+
+TEST_F(JournalTest, KnowsWhatEndedTheProgram) {
+  status_of([](Journal&) { std::exit(3); });
+  EXPECT_NE(Journal(path(), "here").why_excluded("host-put").find("ended the program"),
+            std::string::npos);
+}
+
 TEST_F(JournalTest, KnowsNothingOfRunsThatEndOtherwise) {
+  status_of([](Journal& journal) { journal.rest(), std::exit(3); });
   status_of([](Journal&) {});
   status_of([](Journal& journal) { journal.rest(), ::raise(SIGSEGV); });
   status_of([](Journal&) { ::raise(SIGTERM); });

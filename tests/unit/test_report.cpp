@@ -16,6 +16,7 @@ namespace {
 
 std::string whole_text(const RunRecord& r) {
   std::string text = header_text(r);
+  if (r.machine.transfers) text += transfers_text(*r.machine.transfers);
   if (r.machine.paths) text += paths_text(*r.machine.paths);
   text += grid_text(r.grid, r.machine.ranks) + would_divide_text(r.grid, 1, r.machine.ranks);
   for (const OrderRecord& order : r.orders) text += order_text(order);
@@ -107,6 +108,81 @@ TEST(ReportHeader, KeepsTheFirstLineOfTheMpiVersionAndSaysHowManyHostsItLeavesOu
   EXPECT_FALSE(contains(text, "ch4"));
   EXPECT_TRUE(contains(text, "and 1488 more: machine.hosts of the JSON report"));
   EXPECT_TRUE(contains(text, "WARNING"));
+}
+
+TEST(ReportHeader, HasTheVersionsOfTheLibrariesThatTheBuildHas) {
+  RunRecord run = usual_run();
+  EXPECT_FALSE(contains(header_text(run), "libraries"));
+  run.machine.libraries = {"CUDA 13.0", "CUDA 13.1", "2.28.9", ""};
+  EXPECT_TRUE(contains(header_text(run),
+                       "  libraries     CUDA 13.0, driver for up to CUDA 13.1, NCCL 2.28.9\n"));
+  const auto json = nlohmann::json::parse(to_json(run).dump())["machine"]["libraries"];
+  EXPECT_EQ(json["device_runtime"], "CUDA 13.0");
+  EXPECT_EQ(json["device_driver"], "CUDA 13.1");
+  EXPECT_EQ(json["nccl"], "2.28.9");
+  EXPECT_EQ(json["nvshmem"], nullptr);
+}
+
+// ---- What MPI does with the memory of kernels --------------------------------------------------
+
+TEST(ReportTransfers, StandBesideWhatMpiClaims) {
+  TransferRecord transfers = usual_transfers();
+  EXPECT_EQ(transfers_text(transfers),
+            "  MPI transfers host memory, 18 of 18 right; MPIX_Query_cuda_support says: not "
+            "GPU-aware\n");
+  transfers.on_host = false;
+  transfers.probe.claim.device = true;
+  EXPECT_EQ(transfers_text(transfers),
+            "  MPI transfers device memory, 18 of 18 right; MPIX_Query_cuda_support says: "
+            "GPU-aware\n");
+  transfers.probe.claim = {};
+  EXPECT_TRUE(contains(transfers_text(transfers), "right; no query in this MPI says whether"));
+}
+
+TEST(ReportTransfers, NameTheFirstThatWasWrongAndWhatFollows) {
+  TransferRecord transfers = usual_transfers();
+  transfers.on_host = false;
+  transfers.probe.entries[4].failure = "rank 1: bad";
+  transfers.probe.entries[9].failure = "rank 2: worse";
+  const std::string text = transfers_text(transfers);
+  EXPECT_TRUE(contains(text, "device memory, 2 of 18 WRONG; MPIX_Query_cuda_support says")) << text;
+  EXPECT_TRUE(contains(text, "  within a node, 4.000 KiB at 8 B: rank 1: bad\n")) << text;
+  EXPECT_TRUE(contains(text, "strategies that hand it to MPI are left out")) << text;
+  EXPECT_FALSE(contains(text, "was not tried"));
+  transfers.on_host = transfers.probe.stuck = true;
+  EXPECT_FALSE(contains(transfers_text(transfers), "left out"));
+  EXPECT_TRUE(contains(transfers_text(transfers), "what would have followed it was not tried"));
+}
+
+TEST(ReportTransfers, SayWhyNothingWasTried) {
+  TransferRecord transfers = usual_transfers();
+  transfers.probe.entries.clear();
+  EXPECT_TRUE(contains(transfers_text(transfers),
+                       "host memory not tried, as one rank has nobody to send to;"));
+  transfers.on_host = false;
+  transfers.why_not = "no strategy of this run hands it to MPI";
+  EXPECT_TRUE(contains(transfers_text(transfers),
+                       "device memory not tried, as no strategy of this run hands it to MPI;"));
+}
+
+TEST(ReportTransfers, AreInTheJson) {
+  RunRecord run = usual_run();
+  EXPECT_EQ(nlohmann::json::parse(to_json(run).dump())["machine"]["mpi_transfers"], nullptr);
+  run.machine.transfers = usual_transfers();
+  run.machine.transfers->probe.entries[17].failure = "rank 3: bad";
+  const auto json = nlohmann::json::parse(to_json(run).dump())["machine"]["mpi_transfers"];
+  EXPECT_EQ(json["memory"], "host");
+  EXPECT_EQ(json["query"], "MPIX_Query_cuda_support");
+  EXPECT_EQ(json["claims_device_memory"], false);
+  EXPECT_EQ(json["not_tried"], nullptr);
+  EXPECT_EQ(json["stuck"], false);
+  EXPECT_EQ(json["probe_s"], 0.0625);
+  ASSERT_EQ(json["tried"].size(), 18u);
+  EXPECT_EQ(json["tried"][0]["failure"], nullptr);
+  EXPECT_EQ(json["tried"][17]["between_nodes"], true);
+  EXPECT_EQ(json["tried"][17]["message_bytes"], 262144);
+  EXPECT_EQ(json["tried"][17]["offset_bytes"], 3);
+  EXPECT_EQ(json["tried"][17]["failure"], "rank 3: bad");
 }
 
 TEST(ReportGrid, HasALineForEachAndMarksTheChoice) {

@@ -77,6 +77,15 @@ TEST_F(TopologySys, FindsTheNumaNodesOfCores) {
   EXPECT_TRUE(numa_nodes_of({}, m_sys).empty());
 }
 
+TEST_F(TopologySys, FindsTheNumaNodeOfADevice) {
+  write("bus/pci/devices/0000:1b:00.0/numa_node", "1");
+  write("bus/pci/devices/0000:2b:00.0/numa_node", "-1");
+  EXPECT_EQ(numa_node_of_device("0000:1b:00", m_sys), 1);
+  EXPECT_EQ(numa_node_of_device("0000:2b:00", m_sys), std::nullopt);
+  EXPECT_EQ(numa_node_of_device("0000:3b:00", m_sys), std::nullopt);
+  EXPECT_EQ(numa_node_of_device("", m_sys), std::nullopt);
+}
+
 TEST_F(TopologySys, FindsNothingWhereThereIsNothing) {
   EXPECT_TRUE(network_interfaces(m_sys).empty());
   EXPECT_TRUE(numa_nodes_of({0}, m_sys).empty());

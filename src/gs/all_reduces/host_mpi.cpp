@@ -22,7 +22,7 @@ class HostMpiSum final : public AllReduce {
 
 }  // namespace
 
-std::unique_ptr<AllReduce> make_host_mpi_sum(const Communicator& comm, int n_values) {
+std::unique_ptr<AllReduce> make_host_mpi_sum(const Communicator& comm, int n_values, double) {
   return std::make_unique<HostMpiSum>(comm, n_values);
 }
 

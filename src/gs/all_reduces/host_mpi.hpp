@@ -6,6 +6,7 @@
 
 namespace nekbone_k {
 
-std::unique_ptr<AllReduce> make_host_mpi_sum(const Communicator& comm, int n_values);
+std::unique_ptr<AllReduce> make_host_mpi_sum(const Communicator& comm, int n_values,
+                                             double patience);
 
 }  // namespace nekbone_k

@@ -1,5 +1,7 @@
 #include "gs/all_reduces/host_shared.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -32,9 +34,10 @@ class Part {
 
 class HostSharedSum final : public AllReduce {
  public:
-  HostSharedSum(const Communicator& comm, int n_values)
+  HostSharedSum(const Communicator& comm, int n_values, double patience)
       : m_comm(comm),
         m_n_values(n_values),
+        m_patience(patience),
         m_inbox(n_values),
         m_node(comm, nodes_of_ranks(comm)[comm.rank()]),
         m_leaders(comm, m_node.comm()->rank() == 0 ? 0 : MPI_UNDEFINED),
@@ -95,7 +98,10 @@ class HostSharedSum final : public AllReduce {
       int ready = 0;
       MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, m_comm.get(), &ready, MPI_STATUS_IGNORE);
     };
-    wait_until([&] { return is_raised(flag(slot), m_call); }, for_ever, move_messages);
+    if (!wait_until([&] { return is_raised(flag(slot), m_call); }, m_patience, move_messages))
+      throw InternalError(
+          fmt::format("another rank of the node of rank {} gave no value within {:g} s",
+                      m_comm.rank(), m_patience));
   }
 
   void share_memory() {
@@ -122,6 +128,7 @@ class HostSharedSum final : public AllReduce {
 
   const Communicator& m_comm;
   int m_n_values;
+  double m_patience;
   HostInbox m_inbox;
   Part m_node, m_leaders;
   int m_n_nodes = 1;
@@ -134,8 +141,9 @@ class HostSharedSum final : public AllReduce {
 
 }  // namespace
 
-std::unique_ptr<AllReduce> make_host_shared_sum(const Communicator& comm, int n_values) {
-  return std::make_unique<HostSharedSum>(comm, n_values);
+std::unique_ptr<AllReduce> make_host_shared_sum(const Communicator& comm, int n_values,
+                                                double patience) {
+  return std::make_unique<HostSharedSum>(comm, n_values, patience);
 }
 
 }  // namespace nekbone_k

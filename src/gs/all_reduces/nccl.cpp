@@ -41,7 +41,7 @@ class NcclSum final : public AllReduce {
 
 }  // namespace
 
-std::unique_ptr<AllReduce> make_nccl_sum(const Communicator& comm, int n_values) {
+std::unique_ptr<AllReduce> make_nccl_sum(const Communicator& comm, int n_values, double) {
   return std::make_unique<NcclSum>(comm, n_values);
 }
 
@@ -51,7 +51,7 @@ std::unique_ptr<AllReduce> make_nccl_sum(const Communicator& comm, int n_values)
 
 namespace nekbone_k {
 
-std::unique_ptr<AllReduce> make_nccl_sum(const Communicator&, int) {
+std::unique_ptr<AllReduce> make_nccl_sum(const Communicator&, int, double) {
   throw UnavailableError("this program was built without NCCL or RCCL");
 }
 

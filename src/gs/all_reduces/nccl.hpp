@@ -7,6 +7,6 @@
 namespace nekbone_k {
 
 /// Wants NCCL or RCCL in the build and a GPU for each rank.
-std::unique_ptr<AllReduce> make_nccl_sum(const Communicator& comm, int n_values);
+std::unique_ptr<AllReduce> make_nccl_sum(const Communicator& comm, int n_values, double patience);
 
 }  // namespace nekbone_k

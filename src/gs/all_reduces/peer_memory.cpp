@@ -116,7 +116,7 @@ class PeerMemorySum final : public AllReduce {
 
 }  // namespace
 
-std::unique_ptr<AllReduce> make_peer_memory_sum(const Communicator& comm, int n_values) {
+std::unique_ptr<AllReduce> make_peer_memory_sum(const Communicator& comm, int n_values, double) {
   return std::make_unique<PeerMemorySum>(comm, n_values);
 }
 

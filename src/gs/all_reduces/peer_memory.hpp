@@ -8,6 +8,7 @@ namespace nekbone_k {
 
 /// All ranks on one node, each with a GPU of its own (see PeerMemory). The values are added in
 /// ascending rank.
-std::unique_ptr<AllReduce> make_peer_memory_sum(const Communicator& comm, int n_values);
+std::unique_ptr<AllReduce> make_peer_memory_sum(const Communicator& comm, int n_values,
+                                                double patience);
 
 }  // namespace nekbone_k

@@ -57,7 +57,12 @@ class OneSided final : public Exchange {
   void finish() override {
     if (m_plan.neighbours.empty()) return;
     check_mpi(MPI_Win_complete(m_window), "MPI_Win_complete");
-    check_mpi(MPI_Win_wait(m_window), "MPI_Win_wait");
+    const auto have_come = [&] {
+      int all = 0;
+      check_mpi(MPI_Win_test(m_window, &all), "MPI_Win_test");
+      return all != 0;
+    };
+    if (!wait_until(have_come, m_buffers.patience)) give_up_waiting(m_buffers.patience);
   }
 
  private:

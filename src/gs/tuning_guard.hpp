@@ -1,0 +1,60 @@
+/// @file
+/// What stands between a run and strategies that crash, hang or throw.
+#pragma once
+
+#include <functional>
+#include <new>
+#include <string>
+#include <type_traits>
+
+#include "core/errors.hpp"
+#include "core/waiting.hpp"
+
+namespace nekbone_k {
+
+/// How a run is kept from what ends it more than once. All members are called by all ranks, but
+/// for fail().
+struct TuningGuard {
+  double patience = for_ever;  ///< seconds that a message may take; see MessageBuffers
+  /// A strategy is used from enter() to leave(), and may not come back. One may be entered within
+  /// another: then either may be why.
+  std::function<void(const std::string& strategy)> enter = [](const std::string&) {};
+  std::function<void()> leave = [] {};
+  /// What was entered has come so far, and has as long again.
+  std::function<void()> go_on = [] {};
+  /// What was entered threw, on this rank at least, and the job ends.
+  std::function<void()> fail = [] {};
+  /// Why a strategy is not even tried, or nothing; the same on every rank.
+  std::function<std::string(const std::string& strategy)> why_excluded = [](const std::string&) {
+    return std::string();
+  };
+};
+
+/// What `action` returns, which uses `strategy`. What it throws ends the job, so that the guard is
+/// told, but for an UnavailableError, and where memory is short that is not the strategy's fault.
+template <class Action>
+std::invoke_result_t<Action> guarded(const TuningGuard& guard, const std::string& strategy,
+                                     const Action& action) {
+  guard.enter(strategy);
+  try {
+    if constexpr (std::is_void_v<std::invoke_result_t<Action>>) {
+      action();
+      guard.leave();
+    } else {
+      auto result = action();
+      guard.leave();
+      return result;
+    }
+  } catch (const UnavailableError&) {
+    guard.leave();
+    throw;
+  } catch (const std::bad_alloc&) {
+    guard.leave();
+    throw;
+  } catch (...) {
+    guard.fail();
+    throw;
+  }
+}
+
+}  // namespace nekbone_k
