@@ -56,6 +56,7 @@ struct SolveStrategies {
   Strategy exchange;
   std::vector<Strategy> other_exchanges;  ///< right ones that were not chosen, the best first
   AllReduceStrategy all_reduce;
+  std::vector<AllReduceStrategy> other_all_reduces;  ///< as the exchanges
 };
 
 /// Solves the case on `discretization`, of solver.order, by conjugate gradients, checks the result

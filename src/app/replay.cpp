@@ -10,6 +10,7 @@
 #include "app/format.hpp"
 #include "core/config.hpp"
 #include "core/machine.hpp"
+#include "gs/all_reduce_tuner.hpp"
 #include "gs/statistics.hpp"
 
 namespace nekbone_k {
@@ -87,29 +88,94 @@ DecisionKey make_grid_key(const Case& input, const MachineRecord& machine, int o
   return key;
 }
 
-const CandidateResult* chosen(const TuningResult& tuning) {
-  return tuning.selected < 0 ? nullptr : &tuning.candidates[tuning.selected];
+/// What came of tuning: the choice or, where nothing was right, the first that was tried.
+struct Outcome {
+  std::string name, failure;
+  bool right = false, available = true;
+  double cost = 0;   ///< s; 0 where nothing was exchanged or summed
+  double noise = 0;  ///< s, by which the cost may differ and mean nothing
+};
+
+Outcome outcome_of(const TuningResult& tuning) {
+  const CandidateResult& c = tuning.candidates[std::max(tuning.selected, 0)];
+  // What hides behind the work costs noise; that of the work itself is no reason.
+  return {c.strategy.name,
+          c.failure,
+          tuning.selected >= 0,
+          c.available,
+          c.own_stage() ? c.own_stage()->cost.median : 0,
+          tuning.work_alone.empty() ? 0 : 0.1 * median(tuning.work_alone)};
 }
 
-/// What a choice costs, for the file: nothing where nothing was exchanged.
-double cost_of(const CandidateResult& choice) {
-  return choice.own_stage() ? choice.own_stage()->cost.median : 0;
+Outcome outcome_of(const AllReduceTuning& tuning) {
+  const AllReduceResult& c = tuning.candidates[std::max(tuning.selected, 0)];
+  return {c.strategy.name, c.failure, tuning.selected >= 0, c.available,
+          c.timing ? c.timing->cost.median : 0};
 }
 
 /// Why a choice that was made before is not taken now, or nothing.
-std::string objection(const TuningResult& tuning, const Looked& looked) {
-  const CandidateResult* const choice = chosen(tuning);
-  if (choice == nullptr) {
-    const CandidateResult& tried = tuning.candidates.front();
-    return fmt::format("{} is {} now: {}", tried.strategy.name,
-                       tried.available ? "WRONG" : "not to be had", tried.failure);
+std::string objection(const Outcome& outcome, const Looked& looked) {
+  if (!outcome.right)
+    return fmt::format("{} is {} now: {}", outcome.name,
+                       outcome.available ? "WRONG" : "not to be had", outcome.failure);
+  if (outcome.cost <= 1.5 * std::max(looked.cost_seconds, 0.0) + outcome.noise) return {};
+  return fmt::format("{} now costs {}, and {} when it was chosen", outcome.name,
+                     seconds_text(outcome.cost), seconds_text(looked.cost_seconds));
+}
+
+/// What was tuned and whether that is a choice of an earlier run.
+template <class Tuning>
+struct TunedOrReplayed {
+  Tuning tuning;
+  bool replayed = false;
+  std::string note;
+};
+
+/// Where a choice of an earlier run for `key` is one of the table (`find`) and there is no
+/// objection to what `tune` says of it alone, that; else what `tune` makes of all of `strategies`,
+/// which is kept.
+template <class AnyStrategy, class Find, class Excluded, class Tune>
+auto tune_or_take(const Communicator& comm, const Case& input, const MachineRecord& machine,
+                  const DecisionKey& key, std::span<const AnyStrategy> strategies, const Find& find,
+                  const Excluded& is_left_out, const Tune& tune) {
+  TunedOrReplayed<decltype(tune(strategies, input.tuning))> result;
+  if (input.tuning_mode == TuningMode::measure) {
+    result.tuning = tune(strategies, input.tuning);
+    return result;
   }
-  const double cost = cost_of(*choice);
-  // What hides behind the work costs noise; that of the work itself is no reason.
-  const double noise = tuning.work_alone.empty() ? 0 : 0.1 * median(tuning.work_alone);
-  if (cost <= 1.5 * std::max(looked.cost_seconds, 0.0) + noise) return {};
-  return fmt::format("{} now costs {}, and {} when it was chosen", choice->strategy.name,
-                     seconds_text(cost), seconds_text(looked.cost_seconds));
+  const DecisionCache cache(input.tuning_cache);
+  std::string why_not = disagreement(comm, key);
+  const bool agreed = why_not.empty();
+  if (agreed) {
+    const Looked looked = look_up(comm, cache, key);
+    const AnyStrategy* const found = find(looked.strategy);
+    why_not = looked.note;
+    if (!looked.strategy.empty() && found == nullptr) {
+      why_not = fmt::format("{} names {}, which is no strategy", cache.path(), looked.strategy);
+    } else if (found != nullptr) {
+      TunerOptions quick = input.tuning;
+      quick.budget_seconds = std::min(quick.budget_seconds, 0.1);
+      result.tuning = tune(std::span(found, 1), quick);
+      why_not = objection(outcome_of(result.tuning), looked);
+      result.replayed = why_not.empty();
+      if (result.replayed) {
+        result.note = "the choice of " + looked.note;
+        return result;
+      }
+    }
+  }
+  result.tuning = tune(strategies, input.tuning);
+  result.note = "measured anew, as " + why_not;
+  const Outcome outcome = outcome_of(result.tuning);
+  if (!agreed || !outcome.right) return result;
+  // Without what another run excluded the choice may be another one when that is tried again.
+  for (const AnyStrategy& strategy : strategies)
+    if (is_left_out(strategy)) {
+      result.note += fmt::format("; not kept, as {} was left out", strategy.name);
+      return result;
+    }
+  result.note += "; " + store(comm, cache, key, {outcome.name, outcome.cost, machine.started});
+  return result;
 }
 
 }  // namespace
@@ -149,46 +215,32 @@ DecisionKey make_decision_key(const Case& input, const MachineRecord& machine, i
 void tune_or_replay(const Case& input, const MachineRecord& machine, GatherScatter& gs,
                     std::span<const Strategy> strategies, const OverlapWork& work,
                     const TuningGuard& guard, OrderRecord& record) {
-  const Communicator& comm = gs.communicator();
   const MachinePaths* const paths = machine.paths ? &*machine.paths : nullptr;
-  if (input.tuning_mode == TuningMode::measure) {
-    record.tuning = tune(gs, strategies, work, input.tuning, guard, paths);
-    return;
-  }
-  const DecisionCache cache(input.tuning_cache);
-  const DecisionKey key = make_decision_key(input, machine, record.order);
-  std::string why_not = disagreement(comm, key);
-  const bool agreed = why_not.empty();
-  if (agreed) {
-    const Looked looked = look_up(comm, cache, key);
-    why_not = looked.note;
-    if (!looked.strategy.empty() && find_strategy(looked.strategy) == nullptr) {
-      why_not = fmt::format("{} names {}, which is no strategy", cache.path(), looked.strategy);
-    } else if (!looked.strategy.empty()) {
-      TunerOptions quick = input.tuning;
-      quick.budget_seconds = std::min(quick.budget_seconds, 0.1);
-      record.tuning =
-          tune(gs, std::vector{*find_strategy(looked.strategy)}, work, quick, guard, paths);
-      why_not = objection(record.tuning, looked);
-      record.replayed = why_not.empty();
-      if (record.replayed) {
-        record.cache_note = "the choice of " + looked.note;
-        return;
-      }
-    }
-  }
-  record.tuning = tune(gs, strategies, work, input.tuning, guard, paths);
-  record.cache_note = "measured anew, as " + why_not;
-  const CandidateResult* const choice = chosen(record.tuning);
-  if (!agreed || choice == nullptr) return;
-  // Without what another run excluded the choice may be another one when that is tried again.
-  for (const Strategy& strategy : strategies)
-    if (!guard.why_excluded(strategy.name).empty()) {
-      record.cache_note += fmt::format("; not kept, as {} was left out", strategy.name);
-      return;
-    }
-  record.cache_note +=
-      "; " + store(comm, cache, key, {choice->strategy.name, cost_of(*choice), machine.started});
+  auto result = tune_or_take(
+      gs.communicator(), input, machine, make_decision_key(input, machine, record.order),
+      strategies, find_strategy,
+      [&](const Strategy& strategy) { return !guard.why_excluded(strategy.name).empty(); },
+      [&](std::span<const Strategy> tried, const TunerOptions& options) {
+        return tune(gs, tried, work, options, guard, paths);
+      });
+  record.tuning = std::move(result.tuning);
+  record.replayed = result.replayed;
+  record.cache_note = std::move(result.note);
+}
+
+AllReduceRecord tune_or_replay(const Communicator& comm, const Case& input,
+                               const MachineRecord& machine,
+                               std::span<const AllReduceStrategy> strategies,
+                               const TuningGuard& guard) {
+  DecisionKey key = make_decision_key(input, machine, input.solver_order);
+  key.fields["strategies"] = "sums " + joined(input.all_reduces);
+  auto result = tune_or_take(
+      comm, input, machine, key, strategies, find_all_reduce,
+      [&](const AllReduceStrategy& strategy) { return !why_excluded(guard, strategy).empty(); },
+      [&](std::span<const AllReduceStrategy> tried, const TunerOptions& options) {
+        return tune_all_reduce(comm, tried, options, guard);
+      });
+  return {std::move(result.tuning), result.replayed, std::move(result.note)};
 }
 
 KeptGrid find_kept_grid(const Communicator& comm, const Case& input, const MachineRecord& machine,

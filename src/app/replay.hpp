@@ -21,6 +21,12 @@ void tune_or_replay(const Case& input, const MachineRecord& machine, GatherScatt
                     std::span<const Strategy> strategies, const OverlapWork& work,
                     const TuningGuard& guard, OrderRecord& record);
 
+/// tune_all_reduce() in the same way, for the sums of the solver's order.
+AllReduceRecord tune_or_replay(const Communicator& comm, const Case& input,
+                               const MachineRecord& machine,
+                               std::span<const AllReduceStrategy> strategies,
+                               const TuningGuard& guard);
+
 /// A partition that was chosen by an earlier run.
 struct KeptGrid {
   std::string name;     ///< empty: there is none

@@ -19,7 +19,7 @@ std::string transfers_text(const TransferRecord& transfers);
 std::string paths_text(const MachinePaths& paths);
 std::string grid_text(const GridRecord& grid, int ranks);
 std::string order_text(const OrderRecord& order);
-std::string all_reduce_text(const AllReduceTuning& tuning);
+std::string all_reduce_text(const AllReduceRecord& tuning);
 std::string solve_text(const SolveRecord& solve, const MachineRecord& machine);
 /// Mean and standard deviation of every strategy at every order, all tuned with the same
 /// strategies.

@@ -6,7 +6,7 @@
 
 namespace nekbone_k {
 
-std::string all_reduce_text(const AllReduceTuning& tuning) {
+std::string all_reduce_text(const AllReduceRecord& tuning) {
   std::string text = fmt::format("\n{}", heading("Sums over the ranks"));
   std::vector<CandidateRow> rows;
   for (const AllReduceResult& c : tuning.candidates) rows.push_back(candidate_row(c, c.timing));
@@ -24,6 +24,7 @@ std::string all_reduce_text(const AllReduceTuning& tuning) {
   text += wrap("  Selected: ", tuning.selected < 0
                                    ? "none; every way was WRONG or is not to be had here"
                                    : tuning.candidates[tuning.selected].strategy.name);
+  if (!tuning.cache_note.empty()) text += wrap("    cache: ", tuning.cache_note);
   return text +
          wrap("  ", fmt::format("Verified in {}, timed in {}", seconds_text(tuning.verify_seconds),
                                 seconds_text(tuning.tune_seconds)));

@@ -211,9 +211,9 @@ Json tuning_json(const TuningResult& t) {
   };
 }
 
-Json all_reduce_json(const std::optional<AllReduceTuning>& tuning) {
-  if (!tuning) return nullptr;
-  const AllReduceTuning& t = *tuning;
+Json all_reduce_json(const std::optional<AllReduceRecord>& record) {
+  if (!record) return nullptr;
+  const AllReduceRecord& t = *record;
   Json candidates = Json::array();
   for (const AllReduceResult& c : t.candidates)
     candidates.push_back({
@@ -227,6 +227,8 @@ Json all_reduce_json(const std::optional<AllReduceTuning>& tuning) {
     });
   return {
       {"selected", t.selected >= 0 ? Json(t.candidates[t.selected].strategy.name) : Json(nullptr)},
+      {"replayed", t.replayed},
+      {"cache_note", t.cache_note.empty() ? Json(nullptr) : Json(t.cache_note)},
       {"rounds", t.rounds},
       {"repeats", t.repeats},
       {"verify_s", number(t.verify_seconds)},
@@ -316,6 +318,7 @@ Json solve_json(const SolveRecord& s, const MemoryBandwidth& memory) {
       {"checksum", s.checksum ? Json(fmt::format("{:016x}", *s.checksum)) : Json(nullptr)},
       {"determinism", summation_cost_json(s.summation_cost)},
       {"audit", audit_json(s.audit)},
+      {"sum_audit", audit_json(s.sum_audit)},
   };
 }
 

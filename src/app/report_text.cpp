@@ -155,6 +155,7 @@ std::string solve_text(const SolveRecord& solve, const MachineRecord& machine) {
                     seconds_text(cost->deterministic_seconds), seconds_text(cost->ordinary_seconds),
                     cost->ratio(), cost->rounds, cost->iterations));
   if (solve.audit) text += field("regret", audit_text(*solve.audit));
+  if (solve.sum_audit) text += field("  of sums", audit_text(*solve.sum_audit));
   text += field(solve.passed ? "PASS" : "FAIL", solve.verdict);
   return text;
 }

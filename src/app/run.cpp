@@ -12,6 +12,7 @@
 #include "app/order_run.hpp"
 #include "app/process_grid.hpp"
 #include "app/progress.hpp"
+#include "app/replay.hpp"
 #include "app/report.hpp"
 #include "app/transfer_probe.hpp"
 #include "app/tuning_watch.hpp"
@@ -111,6 +112,19 @@ void require_no_inverted_elements(const Communicator& comm, const Case& input) {
   }
 }
 
+/// The right ways to sum that were not selected, by how far they were from the best.
+std::vector<AllReduceStrategy> other_all_reduces(const AllReduceTuning& tuning) {
+  std::vector<const AllReduceResult*> others;
+  for (const AllReduceResult& c : tuning.candidates)
+    if (c.verified && !c.selected && c.timing) others.push_back(&c);
+  std::stable_sort(others.begin(), others.end(), [](const auto* one, const auto* other) {
+    return one->timing->relative_to_best < other->timing->relative_to_best;
+  });
+  std::vector<AllReduceStrategy> strategies;
+  for (const AllReduceResult* c : others) strategies.push_back(c->strategy);
+  return strategies;
+}
+
 std::vector<AllReduceStrategy> chosen_all_reduces(const Case& input) {
   std::vector<AllReduceStrategy> chosen;
   for (const std::string& name : input.all_reduces) chosen.push_back(*find_all_reduce(name));
@@ -142,18 +156,19 @@ void tune_and_solve(const Communicator& comm, Discretization& discretization,
                     Progress& progress, RunRecord& record) {
   const Case& input = record.input;
   progress.stage("tuning the sums over ranks");
-  record.all_reduce = tune_all_reduce(comm, chosen_all_reduces(input), input.tuning, guard);
+  record.all_reduce = tune_or_replay(comm, input, record.machine, chosen_all_reduces(input), guard);
   print(comm, progress, all_reduce_text(*record.all_reduce));
   const Strategy* const strategy = selected_strategy(record.orders, input.solver_order);
   const int sum = record.all_reduce->selected;
   if (strategy == nullptr || sum < 0) return;
-  record.solve = solve(comm, input, discretization,
-                       {*strategy, other_strategies(record.orders, input.solver_order),
-                        record.all_reduce->candidates[sum].strategy},
-                       guard, progress, [&](const SolveRecord& solved) {
-                         record.solve = solved;
-                         write_so_far();
-                       });
+  record.solve =
+      solve(comm, input, discretization,
+            {*strategy, other_strategies(record.orders, input.solver_order),
+             record.all_reduce->candidates[sum].strategy, other_all_reduces(*record.all_reduce)},
+            guard, progress, [&](const SolveRecord& solved) {
+              record.solve = solved;
+              write_so_far();
+            });
   print(comm, progress, solve_text(*record.solve, record.machine));
 }
 

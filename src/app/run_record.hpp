@@ -91,6 +91,12 @@ struct OrderRecord {
   std::string cache_note;
 };
 
+/// How the sums over the ranks were chosen; `replayed` and `cache_note` as in OrderRecord.
+struct AllReduceRecord : AllReduceTuning {
+  bool replayed = false;
+  std::string cache_note;
+};
+
 /// What deterministic sums cost: an iteration of CG with them and with ordinary ones, medians of
 /// interleaved rounds, s.
 struct SummationCost {
@@ -121,7 +127,8 @@ struct SolveRecord {
   double bytes_per_dof = 0;    ///< least bytes an iteration and unique DOF, all kernels launched
   double bandwidth = 0;        ///< B/s by those bytes
   double peak_memory = 0;      ///< B, largest resident set summed over the ranks
-  std::optional<Audit> audit;  ///< where there was something to compare with
+  std::optional<Audit> audit;  ///< of the exchange, where there was something to compare with
+  std::optional<Audit> sum_audit;  ///< of the sums over the ranks
   /// With deterministic sums: of the solution (see checksum()), and what they cost.
   std::optional<std::uint64_t> checksum;
   std::optional<SummationCost> summation_cost;
@@ -134,7 +141,7 @@ struct RunRecord {
   MachineRecord machine;
   GridRecord grid;
   std::vector<OrderRecord> orders;
-  std::optional<AllReduceTuning> all_reduce;  ///< where something is solved
+  std::optional<AllReduceRecord> all_reduce;  ///< where something is solved
   std::optional<SolveRecord> solve;
   double total_seconds = 0;
   bool passed = false;

@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <memory>
+#include <tuple>
 
 #include "app/order_run.hpp"
 #include "app/problem.hpp"
@@ -135,12 +137,85 @@ std::optional<SummationCost> cost_of_determinism(
   }
 }
 
+/// What `action` returns; nothing if it throws UnavailableError, on every rank, as another strategy
+/// cannot be had beside what CG holds.
+template <class Action>
+std::optional<Audit> unless_unavailable(const Action& action) {
+  try {
+    return action();
+  } catch (const UnavailableError&) {
+    return {};
+  }
+}
+
+/// Iterations of CG for b on the vectors of a solution that is no longer wanted; `current` gives
+/// the operator and the vector operations.
+template <class Current>
+AuditedWork audited_cg(const Communicator& comm, const DeviceVector<double>& b, const CgVectors& v,
+                       const std::function<void(const DeviceVector<double>&)>& project,
+                       const Current& current) {
+  return {[=] {
+            // With an application of A, in which a strategy makes what it needs.
+            std::get<0>(current()).apply(b, v.ap);
+            Kokkos::deep_copy(v.r, b);
+          },
+          [=, &comm](int iterations) {
+            const auto [a, ops] = current();
+            conjugate_gradients(comm, a, ops, v, {iterations, 0}, project);
+          }};
+}
+
+std::vector<AuditedChoice> audited_exchanges(GatherScatter& gs, const SolveStrategies& strategies) {
+  std::vector<AuditedChoice> choices;
+  const auto add = [&](const Strategy& strategy) {
+    choices.push_back({strategy.name, strategy.name, [&gs, strategy] { gs.select(strategy); }});
+  };
+  add(strategies.exchange);
+  for (const Strategy& other : strategies.other_exchanges) add(other);
+  return choices;
+}
+
+/// The same CG with each way to sum over the ranks, the one that was chosen first.
+class SummedCg {
+ public:
+  SummedCg(const Communicator& comm, const EllipticOperator& a, const GeometricFactors& geometry,
+           const DeviceVector<double>& inverse_diagonal, const SolveStrategies& strategies) {
+    const auto add = [&](const AllReduceStrategy& sum) {
+      m_ways.push_back(
+          std::make_unique<Way>(Way{sum.name,
+                                    {a.space(), geometry, a.lambda(), sum},
+                                    fused_ops(comm, a.space(), inverse_diagonal, sum)}));
+    };
+    add(strategies.all_reduce);
+    for (const AllReduceStrategy& other : strategies.other_all_reduces) add(other);
+  }
+
+  std::vector<AuditedChoice> choices() {
+    std::vector<AuditedChoice> choices;
+    for (const auto& way : m_ways)
+      choices.push_back({way->name, "sum " + way->name, [this, &way] { m_selected = way.get(); }});
+    return choices;
+  }
+  std::tuple<const EllipticOperator&, const FusedVectorOps&> selected() const {
+    return std::tie(m_selected->a, m_selected->ops);
+  }
+
+ private:
+  struct Way {
+    std::string name;
+    EllipticOperator a;
+    FusedVectorOps ops;
+  };
+  std::vector<std::unique_ptr<Way>> m_ways;
+  const Way* m_selected = nullptr;
+};
+
 }  // namespace
 
 SolveRecord solve(const Communicator& comm, const Case& input, Discretization& discretization,
                   const SolveStrategies& strategies, const TuningGuard& guard, Progress& progress,
                   const std::function<void(const SolveRecord&)>& before_comparisons) {
-  const auto& [strategy, others, all_reduce] = strategies;
+  const auto& [strategy, others, all_reduce, other_sums] = strategies;
   SolveRecord record;
   record.order = input.solver_order;
   record.strategy = strategy.name;
@@ -236,28 +311,31 @@ SolveRecord solve(const Communicator& comm, const Case& input, Discretization& d
     record.summation_cost = cost_of_determinism(comm, a, geometry, b, inverse_diagonal, v,
                                                 strategies, input.tuning.budget_seconds / 2);
   }
-  if (input.audit && record.passed && !others.empty() && cg.iterations > 0) {
+  if (!input.audit || !record.passed || cg.iterations == 0) return record;
+  const AuditOptions options{
+      .budget_seconds = std::max(input.tuning.budget_seconds / 2, audit_share * cg.seconds)};
+  const double iteration_seconds = cg.seconds / cg.iterations;
+  if (!others.empty()) {
     before_comparisons(record);
     progress.stage(fmt::format("order {}: comparing the choice with others", record.order));
-    // With the same vectors: the solution is no longer wanted.
-    try {
-      record.audit = with_vector_ops([&](const auto& ops) {
-        // With an application of A, in which a strategy makes what it needs.
-        const AuditedWork work{[&] {
-                                 a.apply(b, v.ap);
-                                 Kokkos::deep_copy(v.r, b);
-                               },
-                               [&](int n) {
-                                 conjugate_gradients(comm, a, ops, v, {n, 0}, project);
-                               }};
-        return audit_choice(
-            space.gs(), others, cg.seconds / cg.iterations, work,
-            {.budget_seconds = std::max(input.tuning.budget_seconds / 2, audit_share * cg.seconds)},
-            guard);
+    record.audit = unless_unavailable([&] {
+      return with_vector_ops([&](const auto& ops) {
+        return audit_choice(comm, audited_exchanges(space.gs(), strategies), iteration_seconds,
+                            audited_cg(comm, b, v, project, [&] { return std::tie(a, ops); }),
+                            options, guard);
       });
-    } catch (const UnavailableError&) {
-      // On every rank: another strategy cannot be had beside what CG holds. No comparison then.
-    }
+    });
+  }
+  // Kokkos Kernels' products do not go by these.
+  if (!other_sums.empty() && input.vector_ops == VectorOps::fused) {
+    before_comparisons(record);
+    progress.stage(fmt::format("order {}: comparing the sums with others", record.order));
+    record.sum_audit = unless_unavailable([&] {
+      SummedCg summed(comm, a, geometry, inverse_diagonal, strategies);
+      return audit_choice(comm, summed.choices(), iteration_seconds,
+                          audited_cg(comm, b, v, project, [&] { return summed.selected(); }),
+                          options, guard);
+    });
   }
   return record;
 }

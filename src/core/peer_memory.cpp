@@ -14,6 +14,7 @@
 
 #include "core/device.hpp"
 #include "core/errors.hpp"
+#include "core/gpu_api.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -33,25 +34,32 @@ constexpr std::size_t granularity = std::size_t{2} << 20;
   return std::max<std::size_t>(1, (bytes + granularity - 1) / granularity) * granularity;
 }
 
-#if defined(KOKKOS_ENABLE_CUDA)
+#if defined(NEKBONE_K_GPU)
 
-using IpcHandle = cudaIpcMemHandle_t;
-const char* check(cudaError_t error) {
-  return error == cudaSuccess ? nullptr : (cudaGetLastError(), cudaGetErrorString(error));
+#ifdef KOKKOS_ENABLE_CUDA
+auto allocate(void** data, std::size_t bytes) { return cudaMalloc(data, bytes); }
+#else
+// Ordinary memory is coherent between GPUs when kernels end; this one also while they run.
+auto allocate(void** data, std::size_t bytes) {
+  return hipExtMallocWithFlags(data, bytes, hipDeviceMallocFinegrained);
 }
+#endif
+using IpcHandle = NEKBONE_K_GPU(IpcMemHandle_t);
 
-void unless_fine(const char* call, const char* error) {
-  if (error != nullptr) throw UnavailableError(fmt::format("{}: {}", call, error));
+void require_shared(NEKBONE_K_GPU(Error_t) code, const char* what) {
+  if (code == NEKBONE_K_GPU(Success)) return;
+  static_cast<void>(NEKBONE_K_GPU(GetLastError)());  // so that nobody else meets it
+  throw UnavailableError(fmt::format("{}: {}", what, NEKBONE_K_GPU(GetErrorString)(code)));
 }
 
 // Whole pages of the driver's: a handle is of a whole allocation, and small ones share one.
 Block make_block(std::size_t bytes) {
   Block block{nullptr, rounded_up(bytes), {}};
   void* data = nullptr;
-  unless_fine("allocating memory for other processes", check(cudaMalloc(&data, block.bytes)));
+  require_shared(allocate(&data, block.bytes), "allocating memory for other processes");
   block.data = static_cast<std::byte*>(data);
   IpcHandle handle;
-  unless_fine("sharing device memory", check(cudaIpcGetMemHandle(&handle, data)));
+  require_shared(NEKBONE_K_GPU(IpcGetMemHandle)(&handle, data), "sharing device memory");
   block.handle.assign(reinterpret_cast<const char*>(&handle), sizeof handle);
   return block;
 }
@@ -60,18 +68,11 @@ std::byte* open_block(const Handle& of_other) {
   IpcHandle handle;
   std::memcpy(&handle, of_other.data(), sizeof handle);
   void* data = nullptr;
-  unless_fine("opening another rank's device memory",
-              check(cudaIpcOpenMemHandle(&data, handle, cudaIpcMemLazyEnablePeerAccess)));
+  require_shared(
+      NEKBONE_K_GPU(IpcOpenMemHandle)(&data, handle, NEKBONE_K_GPU(IpcMemLazyEnablePeerAccess)),
+      "opening another rank's device memory");
   return static_cast<std::byte*>(data);
 }
-
-#elif defined(KOKKOS_ENABLE_HIP)
-
-// Memory of hipMalloc is coherent between GPUs when kernels end, not while they run.
-Block make_block(std::size_t) {
-  throw UnavailableError("kernels that write another GPU's memory have not been tried with HIP");
-}
-std::byte* open_block(const Handle&) { return nullptr; }
 
 #elif defined(__linux__)
 

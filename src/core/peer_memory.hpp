@@ -14,8 +14,9 @@
 namespace nekbone_k {
 
 /// A piece of this rank's device memory that some other ranks of its node may read and write, and
-/// theirs that this rank may: device memory opened through an IPC handle of CUDA, or memory
-/// shared between processes where the device is the host. Kernels use either as any other memory.
+/// theirs that this rank may: device memory opened through an IPC handle of CUDA or HIP (with HIP
+/// compiled, and never run so far), or memory shared between processes where the device is the
+/// host. Kernels use either as any other memory.
 ///
 /// Pieces are kept and used again when objects go, as other processes still have them open, so that
 /// destroying one needs no word with the others.

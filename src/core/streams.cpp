@@ -5,18 +5,16 @@
 #include <optional>
 
 #include "core/errors.hpp"
+#include "core/gpu_api.hpp"
 
 namespace nekbone_k {
 
-#if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
+#if defined(NEKBONE_K_GPU)
 namespace {
 
-// The two interfaces differ in the prefix of their names.
 #ifdef KOKKOS_ENABLE_CUDA
-#define NEKBONE_K_GPU(name) cuda##name
 auto stream_of(const ExecutionSpace& space) { return space.cuda_stream(); }
 #else
-#define NEKBONE_K_GPU(name) hip##name
 auto stream_of(const ExecutionSpace& space) { return space.hip_stream(); }
 #endif
 using Stream = NEKBONE_K_GPU(Stream_t);

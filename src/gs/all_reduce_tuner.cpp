@@ -92,6 +92,11 @@ std::string verify_all_reduce(const Communicator& comm, const AllReduceStrategy&
   return failure;
 }
 
+std::string why_excluded(const TuningGuard& guard, const AllReduceStrategy& strategy) {
+  const std::string why = guard.why_excluded("sum " + strategy.name);
+  return why.empty() ? guard.why_excluded(strategy.name) : why;
+}
+
 AllReduceTuning tune_all_reduce(const Communicator& comm,
                                 std::span<const AllReduceStrategy> strategies,
                                 const TunerOptions& options, const TuningGuard& guard) {
@@ -100,9 +105,7 @@ AllReduceTuning tune_all_reduce(const Communicator& comm,
   for (const AllReduceStrategy& strategy : strategies) {
     AllReduceResult& result = tuning.candidates.emplace_back();
     result.strategy = strategy;
-    std::string excluded = guard.why_excluded("sum " + strategy.name);
-    if (excluded.empty()) excluded = guard.why_excluded(strategy.name);
-    verify_candidate(result, "sum " + strategy.name, excluded, guard,
+    verify_candidate(result, "sum " + strategy.name, why_excluded(guard, strategy), guard,
                      [&] { return verify_all_reduce(comm, strategy, guard.patience); });
   }
   tuning.verify_seconds = comm.max(wall_seconds() - begin);

@@ -38,11 +38,14 @@ struct AllReduceTuning {
 std::string verify_all_reduce(const Communicator& comm, const AllReduceStrategy& strategy,
                               double patience = for_ever);
 
+/// Why `guard` excludes `strategy`, which it knows as "sum NAME"; what excludes an exchange of the
+/// same name excludes it, too. The same on every rank.
+std::string why_excluded(const TuningGuard& guard, const AllReduceStrategy& strategy);
+
 /// Chooses among `strategies` for sums of two values: each is verified, then all are timed in
 /// interleaved rounds with a tenth of the budget; the fastest wins, and among those that tie with
 /// it the first of the table. On one rank nothing is timed, and the first right one is taken.
-/// The guard knows strategy x as "sum x"; what excludes an exchange of the same name excludes it,
-/// too. Collective, with the same result on every rank.
+/// Collective, with the same result on every rank.
 AllReduceTuning tune_all_reduce(const Communicator& comm,
                                 std::span<const AllReduceStrategy> strategies,
                                 const TunerOptions& options, const TuningGuard& guard = {});

@@ -20,11 +20,11 @@ std::size_t Audit::best() const {
 
 double Audit::regret() const { return strategies.front().timing.relative_to_best - 1; }
 
-Audit audit_choice(GatherScatter& gs, std::span<const Strategy> others, double iteration_seconds,
-                   const AuditedWork& work, const AuditOptions& options, const TuningGuard& guard) {
-  const Communicator& comm = gs.communicator();
+Audit audit_choice(const Communicator& comm, std::span<const AuditedChoice> choices,
+                   double iteration_seconds, const AuditedWork& work, const AuditOptions& options,
+                   const TuningGuard& guard) {
   const double begin = wall_seconds();
-  const Strategy choice = gs.strategy();
+  const int others = static_cast<int>(choices.size()) - 1;
   // In iterations of each strategy and round; preparing a sample takes about one more.
   const double room =
       options.budget_seconds /
@@ -32,18 +32,15 @@ Audit audit_choice(GatherScatter& gs, std::span<const Strategy> others, double i
   const auto others_at = [&](int iterations) {
     return static_cast<int>(std::min(room / (iterations + 1), 1e6)) - 1;
   };
-  const int wanted = std::min(options.least_others, static_cast<int>(others.size()));
+  const int wanted = std::min(options.least_others, others);
   int iterations = options.most_iterations;
   while (iterations > 1 && others_at(iterations) < wanted) --iterations;
-  const std::size_t tried =
-      std::clamp(others_at(iterations), wanted, static_cast<int>(others.size()));
-  std::vector<Strategy> strategies{choice};
-  strategies.insert(strategies.end(), others.begin(), others.begin() + tried);
+  const auto tried = choices.first(1 + std::clamp(others_at(iterations), wanted, others));
 
   Audit audit;
-  audit.others = static_cast<int>(others.size());
+  audit.others = others;
   audit.iterations = iterations;
-  for (const Strategy& strategy : strategies) audit.strategies.push_back({strategy.name, {}});
+  for (const AuditedChoice& choice : tried) audit.strategies.push_back({choice.name, {}});
   std::vector<StageResult*> stages;
   for (AuditedStrategy& audited : audit.strategies) stages.push_back(&audited.timing);
   try {
@@ -51,8 +48,8 @@ Audit audit_choice(GatherScatter& gs, std::span<const Strategy> others, double i
         stages, nullptr,
         {.seconds = options.budget_seconds, .least = options.least_rounds, .most = 50},
         [&](std::size_t c) {
-          return guarded(guard, strategies[c].name, [&] {
-            gs.select(strategies[c]);
+          return guarded(guard, tried[c].guarded_as, [&] {
+            tried[c].select();
             work.prepare();
             comm.barrier();
             const double start = wall_seconds();
@@ -61,11 +58,11 @@ Audit audit_choice(GatherScatter& gs, std::span<const Strategy> others, double i
           });
         });
   } catch (const UnavailableError&) {  // on every rank
-    gs.select(choice);
+    choices.front().select();
     throw;
   }
   judge(stages, {});
-  gs.select(choice);
+  choices.front().select();
   audit.seconds = comm.max(wall_seconds() - begin);
   return audit;
 }

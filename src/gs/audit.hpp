@@ -7,11 +7,18 @@
 #include <string>
 #include <vector>
 
-#include "gs/gather_scatter.hpp"
+#include "core/communicator.hpp"
 #include "gs/stage.hpp"
 #include "gs/tuning_guard.hpp"
 
 namespace nekbone_k {
+
+/// One that could have been chosen: a strategy to exchange, or to sum.
+struct AuditedChoice {
+  std::string name;
+  std::string guarded_as;        ///< what a guard knows it by
+  std::function<void()> select;  ///< from now on the work is done by it; collective
+};
 
 /// One strategy in the real loop.
 struct AuditedStrategy {
@@ -47,13 +54,13 @@ struct AuditOptions {
   int least_others = 2;  ///< tried whatever they take
 };
 
-/// Lets the strategy that `gs` has and `others` do some of the work, in interleaved rounds. Of the
-/// others, which come in the order of how well they did before, as many are tried as the budget has
-/// room for if an iteration takes `iteration_seconds`. In the end the choice is selected again.
-/// The guard is told while one is used. Throws UnavailableError on every rank if a strategy does.
-/// Collective, with the same result on every rank.
-Audit audit_choice(GatherScatter& gs, std::span<const Strategy> others, double iteration_seconds,
-                   const AuditedWork& work, const AuditOptions& options,
+/// Lets the choice, the first of `choices`, and the others do some of the work, in interleaved
+/// rounds. Of the others, which come in the order of how well they did before, as many are tried as
+/// the budget has room for if an iteration takes `iteration_seconds`. In the end the choice is
+/// selected again. The guard is told while one is used. Throws UnavailableError on every rank if
+/// one does. Collective, with the same result on every rank.
+Audit audit_choice(const Communicator& comm, std::span<const AuditedChoice> choices,
+                   double iteration_seconds, const AuditedWork& work, const AuditOptions& options,
                    const TuningGuard& guard = {});
 
 }  // namespace nekbone_k

@@ -464,19 +464,26 @@ class Strategies(RunTest):
         self.assertIn(audit["best"], names)
         self.assertGreaterEqual(audit["regret"], 0)
         self.assertRegex(run.out, r"(?m)^  regret  ")
+        sums = [audited["strategy"] for audited in report["solve"]["sum_audit"]["strategies"]]
+        self.assertEqual(sums[0], report["solve"]["all_reduce"])
+        self.assertEqual(set(sums), {c["all_reduce"] for c in report["all_reduce"]["candidates"]
+                                     if c["verified"]})
+        self.assertRegex(run.out, r"(?m)^    of sums  ")
         for changes in ({"gather_scatter__audit": "false"},
-                        {"gather_scatter__strategies": "host-pairwise"}):
+                        {"gather_scatter__strategies": "host-pairwise",
+                         "solver__all_reduce": "host-mpi"}):
             report, run = self.passing(2, **changes)
             self.assertIsNone(report["solve"]["audit"])
-            self.assertNotIn("regret", run.out)
+            self.assertIsNone(report["solve"]["sum_audit"])
+            self.assertNotRegex(run.out, r"(?m)^ +(regret|of sums)  ")
 
     def test_choices_of_earlier_runs_are_taken(self):
         cached = {"gather_scatter__tuning__mode": "cached",
                   "gather_scatter__tuning__cache": str(self.new_folder() / "cache.json")}
         first, _ = self.passing(2, **cached)
-        for order in first["orders"]:
-            self.assertFalse(order["replayed"])
-            self.assertRegex(order["cache_note"],
+        for choice in [*first["orders"], first["all_reduce"]]:
+            self.assertFalse(choice["replayed"])
+            self.assertRegex(choice["cache_note"],
                              "measured anew, as (there is no .*|.* does not have this case)")
         again, taken = first, []
         for _ in range(3):  # a busy machine may make all choices look slower than they were
@@ -495,10 +502,14 @@ class Strategies(RunTest):
                 self.assertEqual(order["tuning"]["selected"], before["tuning"]["selected"])
                 self.assertEqual(len(order["tuning"]["candidates"]), 1)
                 self.assertIn("the choice of", order["cache_note"])
+        sums = again["all_reduce"]
+        self.assertRegex(sums["cache_note"], "the choice of|now costs")
+        if sums["replayed"]:
+            self.assertEqual([c["all_reduce"] for c in sums["candidates"]], [sums["selected"]])
         other, _ = self.passing(3, **cached)
-        for order in other["orders"]:
-            self.assertFalse(order["replayed"])
-            self.assertIn("does not have this case", order["cache_note"])
+        for choice in [*other["orders"], other["all_reduce"]]:
+            self.assertFalse(choice["replayed"])
+            self.assertIn("does not have this case", choice["cache_note"])
         # A choice holds for the process grid that it was made with.
         blocks = [1, 2, 1] if first["process_grid"]["selected"] != "1 × 2 × 1" else [2, 1, 1]
         other, _ = self.passing(2, mesh__partition=str(blocks), **cached)
@@ -555,9 +566,9 @@ class RanksApart(RunTest):
         run = self.run_command([*self.command(2, *arguments), ":", "-n", "1", *unlike,
                                 *self.command(0, *arguments)], self.new_folder())
         report = self.check_passed(run, 3)
-        grid, orders = report["process_grid"], report["orders"]
-        self.assertFalse(any(choice["replayed"] for choice in (grid, *orders)), str(run))
-        for note in (grid["why"], *(order["cache_note"] for order in orders)):
+        grid, others = report["process_grid"], [*report["orders"], report["all_reduce"]]
+        self.assertFalse(any(choice["replayed"] for choice in (grid, *others)), str(run))
+        for note in (grid["why"], *(choice["cache_note"] for choice in others)):
             self.assertRegex(note, "measured anew, as ranks 0 and 2 see different machines or run "
                                    "different programs$", str(run))
 

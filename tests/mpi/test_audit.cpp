@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "gs/gather_scatter.hpp"
+
 namespace nekbone_k {
 namespace {
 
@@ -16,19 +18,28 @@ class AuditTest : public testing::Test {
   // Work that takes as many milliseconds an iteration as is said for the strategy selected.
   Audit audit(const std::string& choice, const std::vector<std::string>& others,
               const std::map<std::string, int>& milliseconds, const AuditOptions& options) {
-    m_gs.select(*find_strategy(choice));
-    std::vector<Strategy> strategies;
-    for (const std::string& name : others) strategies.push_back(*find_strategy(name));
+    std::vector<AuditedChoice> choices;
+    const auto add = [&](const std::string& name) {
+      choices.push_back(
+          {name, "guarded " + name, [this, name] { m_gs.select(*find_strategy(name)); }});
+    };
+    add(choice);
+    for (const std::string& name : others) add(name);
+    std::string inside;
+    TuningGuard guard;
+    guard.enter = [&](const std::string& name) { inside = name; };
+    guard.leave = [&] { inside.clear(); };
     const AuditedWork work{[&] { ++m_prepared; },
                            [&](int n) {
                              EXPECT_GT(m_prepared, m_iterated);
                              m_iterated = m_prepared;
-                             m_seen.push_back(m_gs.strategy().name);
+                             EXPECT_EQ(inside, "guarded " + m_gs.strategy().name);
                              std::this_thread::sleep_for(std::chrono::milliseconds(
                                  n * milliseconds.at(m_gs.strategy().name)));
                            }};
     const Audit result =
-        audit_choice(m_gs, strategies, 1e-3 * milliseconds.at(choice), work, options);
+        audit_choice(m_comm, choices, 1e-3 * milliseconds.at(choice), work, options, guard);
+    EXPECT_EQ(inside, "");
     EXPECT_EQ(m_gs.strategy().name, choice);
     EXPECT_EQ(result.strategies.front().name, choice);
     EXPECT_EQ(result.others, static_cast<int>(others.size()));
@@ -40,7 +51,6 @@ class AuditTest : public testing::Test {
   const Communicator m_comm{MPI_COMM_WORLD};
   GatherScatter m_gs{m_comm, std::vector<GlobalId>{0, 1 + m_comm.rank()}};
   int m_prepared = 0, m_iterated = 0;
-  std::vector<std::string> m_seen;
 };
 
 const std::string one = "device-pairwise", two = "host-pairwise", three = "device-alltoall",

@@ -368,7 +368,7 @@ TEST(ReportPaths, NameWhatIsOffItsModel) {
 }
 
 TEST(ReportAllReduce, HasATableOnlyWhereSumsWereTimedOrAreWrong) {
-  AllReduceTuning tuning;
+  AllReduceRecord tuning;
   for (const char* const name : {"host-mpi", "host-shared", "nccl"}) {
     AllReduceResult& c = tuning.candidates.emplace_back();
     c.strategy.name = name;
@@ -381,7 +381,7 @@ TEST(ReportAllReduce, HasATableOnlyWhereSumsWereTimedOrAreWrong) {
   EXPECT_TRUE(contains(one_rank, "Selected: host-mpi"));
   EXPECT_FALSE(contains(one_rank, "95 % interval"));
 
-  AllReduceTuning wrong = tuning;
+  AllReduceRecord wrong = tuning;
   wrong.candidates[1].verified = false;
   EXPECT_TRUE(contains(line_with(all_reduce_text(wrong), "host-shared"), "WRONG"));
 
@@ -389,6 +389,9 @@ TEST(ReportAllReduce, HasATableOnlyWhereSumsWereTimedOrAreWrong) {
   tuning.rounds = 5;
   EXPECT_TRUE(contains(all_reduce_text(tuning), "5 rounds"));
   EXPECT_TRUE(contains(line_with(all_reduce_text(tuning), "nccl"), "not here"));
+
+  tuning.cache_note = "the choice of x.json";
+  EXPECT_TRUE(contains(all_reduce_text(tuning), "    cache: the choice of x.json\n"));
 }
 
 TEST(ReportSolve, HasFiguresWithUnits) {
