@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "core/errors.hpp"
 #include "core/machine.hpp"
+#include "core/peer_memory.hpp"
 #include "gs/measure_paths.hpp"
 #include "gs/verify.hpp"
 #include "support/distributed_main.hpp"
@@ -82,6 +84,35 @@ struct SizeCase {
   std::map<std::string, Timing> timings;
 };
 
+/// A copy into the memory of the partner, and one from there at the same time, without a kernel of
+/// ours: the rate of the link between them by other means than an exchange's.
+struct PeerCopies {
+  PeerCopies(const Bench& bench, std::size_t bytes) : from("nekbone_k: copied", bytes) {
+    const Communicator& comm = bench.comm();
+    const std::vector<int> nodes = nodes_of_ranks(comm);
+    const int partner = path_partners(nodes, ProbePlace::within_node)[comm.rank()];
+    std::vector<int> peers;
+    if (partner >= 0) peers.push_back(partner);
+    try {
+      memory = std::make_unique<PeerMemory>(comm, bytes, peers, 0);
+    } catch (const UnavailableError& error) {
+      wrong = error.what();
+      return;
+    }
+    timing = bench.measure({bench.sample_of([&] {
+      if (peers.empty()) return;
+      Kokkos::deep_copy(ExecutionSpace(), Bytes(memory->of_peer(0), bytes), from);
+      Kokkos::fence("nekbone_k: copied to a peer");
+    })})[0];
+  }
+
+  using Bytes = Kokkos::View<std::byte*, DeviceMemory>;
+  Bytes from;
+  std::unique_ptr<PeerMemory> memory;
+  std::string wrong;
+  Timing timing;
+};
+
 void set_rate(benchmark::State& state, std::size_t bytes, double seconds) {
   state.counters["message_B"] = static_cast<double>(bytes);
   state.counters["GB/s"] = static_cast<double>(bytes) / seconds / 1e9;
@@ -94,6 +125,12 @@ void exchange(benchmark::State& state, const std::string& strategy, std::size_t 
   const Timing& timing = c.timings.at(strategy);
   Bench::report(state, timing);
   set_rate(state, bytes, timing.seconds.median);
+}
+
+void peer_copy(benchmark::State& state, std::size_t bytes, const PeerCopies& c) {
+  if (!c.wrong.empty()) return state.SkipWithError(c.wrong.c_str());
+  Bench::report(state, c.timing);
+  set_rate(state, bytes, c.timing.seconds.median);
 }
 
 /// A path of the machine, by its points.
@@ -129,6 +166,7 @@ const std::vector<NamedPath>& named_paths() {
       {"host-messages", find_messages<Carrier::host_messages>},
       {"device-messages", find_messages<Carrier::device_messages>},
       {"nccl", find_messages<Carrier::nccl>},
+      {"nvshmem", find_messages<Carrier::nvshmem>},
       {"peer-memory", find_messages<Carrier::peer_memory>},
   };
   return all;
@@ -159,6 +197,15 @@ void register_benchmarks(const Bench& bench) {
                   }));
                 });
     }
+  }
+  const auto copies = std::make_shared<LastCase<PeerCopies>>();
+  for (const std::size_t bytes : sizes) {
+    if (bench.comm().size() == 1) break;
+    bench.add(fmt::format("path/peer-copy/bytes:{}", bytes), [=, &bench](benchmark::State& state) {
+      peer_copy(state, bytes, copies->get(std::to_string(bytes), [&] {
+        return std::make_unique<PeerCopies>(bench, bytes);
+      }));
+    });
   }
   const auto paths = std::make_shared<LastCase<MachinePaths>>();
   for (const NamedPath& named : named_paths())

@@ -31,9 +31,9 @@ GFLOP = 1e9
 
 # An exchange's colour says what carries its messages, its line how they are made and sent.
 CARRIERS = {"device": "tab:blue", "host": "tab:orange", "nccl": "tab:green", "nvshmem": "tab:purple",
-            "peer-memory": "tab:red"}
+            "peer-memory": "tab:red", "peer-copy": "black"}
 EXCHANGE_STYLES = {"pipelined": "--", "datatypes": "--", "put": "-.", "crystal": ":"}
-MESSAGE_PATHS = ["host-messages", "device-messages", "nccl", "peer-memory"]
+MESSAGE_PATHS = ["host-messages", "device-messages", "nccl", "nvshmem", "peer-memory", "peer-copy"]
 
 
 def median(row, value):
