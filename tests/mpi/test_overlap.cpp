@@ -12,20 +12,24 @@
 namespace nekbone_k {
 namespace {
 
+using Signal = Kokkos::View<int, Kokkos::SharedHostPinnedSpace>;
+
+struct RunUntilTold {
+  Signal end, ended;
+  KOKKOS_FUNCTION void operator()(int) const {
+    // A look at the host's memory takes about a microsecond.
+    for (int looks = 0; *static_cast<volatile int*>(end.data()) == 0 && looks < 10'000'000;)
+      ++looks;
+    *static_cast<volatile int*>(ended.data()) = 1;
+  }
+};
+
 // A kernel on the default instance that runs until it is told to end, or for some seconds.
 class Work {
  public:
   Work() {
-    const auto end = m_end;
-    const auto ended = m_ended;
-    Kokkos::parallel_for(
-        "work that waits for its end", Kokkos::RangePolicy<ExecutionSpace>(0, 1),
-        KOKKOS_LAMBDA(int) {
-          // A look at the host's memory takes about a microsecond.
-          for (int looks = 0; *static_cast<volatile int*>(end.data()) == 0 && looks < 10'000'000;)
-            ++looks;
-          *static_cast<volatile int*>(ended.data()) = 1;
-        });
+    Kokkos::parallel_for("work that waits for its end", Kokkos::RangePolicy<ExecutionSpace>(0, 1),
+                         RunUntilTold{m_end, m_ended});
   }
   bool has_ended() const { return *static_cast<volatile int*>(m_ended.data()) != 0; }
   void end() const {
@@ -34,7 +38,7 @@ class Work {
   }
 
  private:
-  Kokkos::View<int, Kokkos::SharedHostPinnedSpace> m_end{"the end is wanted"}, m_ended{"ended"};
+  Signal m_end{"the end is wanted"}, m_ended{"ended"};
 };
 
 TEST(Overlap, UnpacksWhileOtherKernelsRun) {
