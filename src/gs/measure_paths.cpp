@@ -160,8 +160,9 @@ PathCost measure_messages(const Communicator& comm, std::span<const int> nodes, 
   const int partner = path_partners(nodes, place)[comm.rank()];
   auto all = std::make_unique<PathMessages>(comm, std::max(most, burst * sizeof(double)),
                                             carrier == Carrier::host_messages);
-  // The kernels of peer memory write to all neighbours at once.
-  const bool has_burst = carrier != Carrier::peer_memory;
+  // The kernels of peer memory write to all neighbours at once; NVSHMEM's messages have a signal a
+  // neighbour, so that one rank cannot be several.
+  const bool has_burst = carrier != Carrier::peer_memory && carrier != Carrier::nvshmem;
   PathMeter meter(comm, options);
   std::vector<HaloPlan> plans;
   for (const std::size_t bytes : options.sizes)
