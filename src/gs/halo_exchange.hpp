@@ -52,9 +52,11 @@ struct CombineShares {
     const int components = static_cast<int>(field.extent(1));
     if constexpr (commutes(op)) {
       if (run.stride != 0 && components == 1) {
-        T* const own = field.data();
+        // Neither is part of the other, so that a thread may read its next ones meanwhile.
+        T* KOKKOS_RESTRICT const own = field.data();
+        const T* KOKKOS_RESTRICT const others = received;
         return for_positions<step>(run, nullptr, from, [&](LocalIndex s, LocalIndex only) {
-          own[s] = combine<op>(own[s], received[only]);
+          own[s] = combine<op>(own[s], others[only]);
         });
       }
     }

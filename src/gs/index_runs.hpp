@@ -2,6 +2,8 @@
 /// Lists of indices as runs of evenly spaced ones, over which kernels need no list.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,6 +28,16 @@ struct RunShape {
   /// a loop of its own.
   static constexpr LocalIndex longest = is_host_device ? 1024 : team_size;
   static constexpr LocalIndex shortest = is_host_device ? 16 : team_size;
+
+  /// The most positions of a run of a list of so many. On a GPU as few as a team has threads, so
+  /// that short lists are spread widely; of long ones, where there are teams enough, several a
+  /// thread, as each team first waits for its run and, where it has to, for a flag.
+  static constexpr LocalIndex longest_of(std::size_t n_positions) {
+    constexpr std::size_t enough_teams = 2048, most_a_thread = 8;
+    if (is_host_device) return longest;
+    const std::size_t a_thread = n_positions / (enough_teams * team_size);
+    return team_size * static_cast<LocalIndex>(std::clamp<std::size_t>(a_thread, 1, most_a_thread));
+  }
 };
 
 /// The runs of positions [begin, end) of a list, in their order. Negative indices, and equal ones
@@ -34,7 +46,8 @@ std::vector<IndexRun> find_runs(std::span<const LocalIndex> indices, LocalIndex 
                                 LocalIndex end, LocalIndex shortest = RunShape::shortest,
                                 LocalIndex longest = RunShape::longest);
 inline std::vector<IndexRun> find_runs(std::span<const LocalIndex> indices) {
-  return find_runs(indices, 0, static_cast<LocalIndex>(indices.size()));
+  return find_runs(indices, 0, static_cast<LocalIndex>(indices.size()), RunShape::shortest,
+                   RunShape::longest_of(indices.size()));
 }
 
 /// action(position, index) for each `step`-th position of a run, from its `from`-th on.
@@ -106,9 +119,12 @@ struct PackRun {
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const IndexRun& run, int from) const {
     constexpr int step = RunShape::team_size;
-    if (components == 1)
-      return for_positions<step>(run, dofs, from,
-                                 [&](LocalIndex slot, LocalIndex dof) { to[slot] = field[dof]; });
+    if (components == 1) {
+      const Word* KOKKOS_RESTRICT const entries = field;
+      Word* KOKKOS_RESTRICT const slots = to;
+      return for_positions<step>(
+          run, dofs, from, [&](LocalIndex slot, LocalIndex dof) { slots[slot] = entries[dof]; });
+    }
     for_positions<step>(run, dofs, from, [&](LocalIndex slot, LocalIndex dof) {
       for (int c = 0; c < components; ++c)
         to[std::size_t(slot) * components + c] = field[c * component_stride + dof];

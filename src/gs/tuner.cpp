@@ -83,6 +83,7 @@ class Tuner {
       (result.strategy.overlapped ? overlapped : plain).push_back(candidates.back().get());
     }
     if (candidates.empty()) return;
+    m_making_seconds = m_comm.broadcast(wall_seconds()) - m_timing_begin;
     Candidate* winner = candidates.front().get();  // while there is nothing to tell them apart
     if (m_comm.max(std::int64_t{m_gs.plan().n_shared()}) > 0) {
       winner = time_stages(plain, overlapped);
@@ -183,7 +184,9 @@ class Tuner {
   /// For rounds that are to end when that part of the budget is used up. Collective.
   Rounds::Limits limits(double part_of_budget) const {
     const double used = m_comm.broadcast(wall_seconds()) - m_timing_begin;
-    return {.seconds = part_of_budget * m_options.budget_seconds - used,
+    // Freeing the exchanges takes about as long as making them did.
+    const double room = m_options.budget_seconds - 2 * m_making_seconds;
+    return {.seconds = m_making_seconds + part_of_budget * std::max(room, 0.0) - used,
             .least = m_options.minimum_rounds,
             .early_stop = m_options.early_stop};
   }
@@ -212,9 +215,7 @@ class Tuner {
   double choose_portion(const Members& overlapped) {
     double exchange = 0;
     for (Candidate* c : overlapped) {
-      std::vector<double> times(5);  // the median of some: one may meet a busy moment
-      for (double& time : times) time = time_once(*c);
-      exchange = std::max(exchange, median(times));
+      exchange = std::max(exchange, usual_time(*c, 3));  // one alone may meet a busy moment
     }
     // From a little, as all of the work may take longer than tuning should. It may come in large
     // pieces, so what was done is measured.
@@ -234,7 +235,7 @@ class Tuner {
   int repeats_for(const Members& plain) {
     double shortest = 1e300, round = 0;
     for (Candidate* c : plain) {
-      const double time = time_once(*c);
+      const double time = usual_time(*c, 1);
       shortest = std::min(shortest, time);
       round += time;
     }
@@ -245,11 +246,14 @@ class Tuner {
     return std::clamp(static_cast<int>(std::min(wanted, affordable)), 1, 1000);
   }
 
-  /// One warm exchange, nothing in between; slowest rank, in seconds.
-  double time_once(Candidate& c) {
-    double seconds = 0;
-    for (int i = 0; i < 2; ++i) seconds = seconds_of(c, [&] { exchange_once(c.exchange); });
-    return m_comm.max(seconds);
+  /// The median of some warm exchanges, nothing in between; slowest rank, in seconds.
+  double usual_time(Candidate& c, int exchanges) {
+    std::vector<double> times;
+    for (int i = 0; i <= exchanges; ++i) {
+      const double time = seconds_of(c, [&] { exchange_once(c.exchange); });
+      if (i > 0) times.push_back(m_comm.max(time));
+    }
+    return median(times);
   }
 
   /// An overlapped exchange in the order of EllipticOperator::apply().
@@ -302,19 +306,21 @@ class Tuner {
     }
   }
 
+  /// In as many rounds as the rest, but in one alone where that takes a tenth of the budget.
   Summary time_on_rank() {
     const Assembly& assembly = m_gs.assembly();
     const DeviceField<double> points("nekbone_k: points", assembly.n_points(), 1);
     const DeviceField<double> rows("nekbone_k: rows", assembly.n_rows(), 1);
     std::vector<double> samples;
+    double used = 0;
     for (int round = 0; round < 1 + std::max(m_options.minimum_rounds, 5); ++round) {
-      m_comm.barrier();
-      const double begin = wall_seconds();
-      assembly.gather(points, rows, Reduction::add, 0, assembly.n_rows());
-      assembly.scatter(rows, points, 0, assembly.n_rows());
-      Kokkos::fence("nekbone_k: on-rank gather-scatter timed");
-      const double sample = m_comm.max(wall_seconds() - begin);
+      const double sample = m_comm.max(seconds_of([&] {
+        assembly.gather(points, rows, Reduction::add, 0, assembly.n_rows());
+        assembly.scatter(rows, points, 0, assembly.n_rows());
+      }));
       if (round > 0) samples.push_back(sample);
+      used += sample;
+      if (round > 0 && used > 0.1 * m_options.budget_seconds) break;
     }
     return summarize(samples);
   }
@@ -327,7 +333,8 @@ class Tuner {
   const MachinePaths* m_paths;
   Verifier m_verifier{m_comm, m_gs.message_plan()};
   DeviceField<double> m_field;
-  double m_timing_begin = 0;  // on rank 0's clock
+  double m_timing_begin = 0;    // on rank 0's clock
+  double m_making_seconds = 0;  // of exchanges
   TuningResult m_result;
   Rounds m_rounds{m_comm};
 };
