@@ -83,7 +83,6 @@ class Tuner {
       (result.strategy.overlapped ? overlapped : plain).push_back(candidates.back().get());
     }
     if (candidates.empty()) return;
-    m_making_seconds = m_comm.broadcast(wall_seconds()) - m_timing_begin;
     Candidate* winner = candidates.front().get();  // while there is nothing to tell them apart
     if (m_comm.max(std::int64_t{m_gs.plan().n_shared()}) > 0) {
       winner = time_stages(plain, overlapped);
@@ -184,9 +183,7 @@ class Tuner {
   /// For rounds that are to end when that part of the budget is used up. Collective.
   Rounds::Limits limits(double part_of_budget) const {
     const double used = m_comm.broadcast(wall_seconds()) - m_timing_begin;
-    // Freeing the exchanges takes about as long as making them did.
-    const double room = m_options.budget_seconds - 2 * m_making_seconds;
-    return {.seconds = m_making_seconds + part_of_budget * std::max(room, 0.0) - used,
+    return {.seconds = part_of_budget * m_options.budget_seconds - used,
             .least = m_options.minimum_rounds,
             .early_stop = m_options.early_stop};
   }
@@ -333,8 +330,7 @@ class Tuner {
   const MachinePaths* m_paths;
   Verifier m_verifier{m_comm, m_gs.message_plan()};
   DeviceField<double> m_field;
-  double m_timing_begin = 0;    // on rank 0's clock
-  double m_making_seconds = 0;  // of exchanges
+  double m_timing_begin = 0;  // on rank 0's clock
   TuningResult m_result;
   Rounds m_rounds{m_comm};
 };
