@@ -19,6 +19,10 @@ constexpr double shortest_sample = 200e-6;
 /// measured.
 constexpr double work_per_exchange = 3;
 
+/// Parts of the budget that are used up when the stages end, making the exchanges included. What is
+/// left is for timing the winner's parts and for freeing the exchanges, which took 0.6 s on GPUs.
+constexpr double end_of_stage_1 = 0.3, end_of_stage_2 = 0.65;
+
 /// One candidate in the making: its result and its exchange.
 struct Candidate {
   CandidateResult& result;
@@ -138,7 +142,7 @@ class Tuner {
     m_result.repeats = repeats_for(plain);
     const int repeats = m_result.repeats;
     m_result.rounds_alone = m_rounds.run(stage_of(plain, &CandidateResult::alone), nullptr,
-                                         limits(0.45), [&](std::size_t c) {
+                                         limits(end_of_stage_1), [&](std::size_t c) {
                                            return seconds_of(*plain[c],
                                                              [&] {
                                                                for (int i = 0; i < repeats; ++i)
@@ -157,7 +161,7 @@ class Tuner {
     const double portion = m_result.work_portion = choose_portion(overlapped);
     m_result.rounds_with_work =
         m_rounds.run(stage_of(members, &CandidateResult::with_work), &m_result.work_alone,
-                     limits(0.9), [&](std::size_t c) {
+                     limits(end_of_stage_2), [&](std::size_t c) {
                        if (c == members.size()) return seconds_of([&] { m_work.run(portion); });
                        return seconds_of(*members[c], [&] {
                          if (members[c]->result.strategy.overlapped)

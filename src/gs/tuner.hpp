@@ -89,7 +89,7 @@ struct TuningResult {
 ///
 /// Each candidate is first verified (see verify.hpp); one that is not to be had, is wrong or throws
 /// on any rank is excluded on all, with the reason. Then two stages of interleaved rounds, which
-/// end when 45 and 90 % of the budget are used up, but with at least minimum_rounds each, and from
+/// end when 30 and 65 % of the budget are used up, but with at least minimum_rounds each, and from
 /// which those that cannot win any more drop out unless early_stop is false (see Rounds):
 ///
 /// 1. every plain strategy's exchange alone;
