@@ -38,7 +38,7 @@ run_ctest() {
   # Everything takes longer under the sanitizers: tests/mpi runs once alone and once with neighbours,
   # and the longest of tests/cli not at all. The other preset runs all.
   if [[ $preset == dev ]]; then
-    options=(--exclude-regex '^(cli\.(runs|bad_days)|mpi\..*\.np(2|4|7))$')
+    options=(--exclude-regex '^(cli\.(runs|bad_days|faults)|mpi\..*\.np(2|4|7))$')
   fi
   ctest --preset "$preset" --no-tests=error --parallel "$(nproc)" \
     ${options[@]+"${options[@]}"} 2>&1 | tee "$log"
