@@ -20,7 +20,7 @@ constexpr double shortest_sample = 200e-6;
 constexpr double work_per_exchange = 3;
 
 /// Parts of the budget that are used up when the stages end, making the exchanges included. What is
-/// left is for timing the winner's parts and for freeing the exchanges, which took 0.6 s on GPUs.
+/// left is for what comes after: it took 0.6 s on GPUs, of which nobody has measured the parts.
 constexpr double end_of_stage_1 = 0.3, end_of_stage_2 = 0.65;
 
 /// One candidate in the making: its result and its exchange.

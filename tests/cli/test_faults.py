@@ -11,6 +11,12 @@ JOURNAL = "nekbone-k-journal.jsonl"
 BROKEN = ["device-neighbour", "host-neighbour", "device-neighbour+overlap", "host-neighbour+overlap"]
 
 
+def journaled(folder):
+    """What the journal of a folder names, and how each ended a run, line by line."""
+    with open(folder / JOURNAL, encoding="utf-8") as file:
+        return [(line["strategy"], line["how"]) for line in map(json.loads, file)]
+
+
 class Faults(harness.CliTest):
     """Runs whose MPI_Ineighbor_alltoallv is broken."""
 
@@ -46,10 +52,7 @@ class Faults(harness.CliTest):
 
     def check_next_runs(self, folder, fault, how):
         """The next runs leave out what the journal names, until it is deleted."""
-        with open(folder / JOURNAL, encoding="utf-8") as file:
-            lines = [json.loads(line) for line in file]
-        self.assertEqual({(line["strategy"], line["how"]) for line in lines},
-                         {("device-neighbour", how)})
+        self.assertEqual(set(journaled(folder)), {("device-neighbour", how)})
         for _ in range(2):  # host-neighbour still is broken, and met by the next run
             run = self.run_small(fault, folder, gather_scatter__tuning__patience_seconds="0.5")
             if run.code == 0:
@@ -90,8 +93,7 @@ class Faults(harness.CliTest):
         if code is not None:
             self.assertEqual(run.code, code, str(run))
         self.assertIn(said, run.err)
-        with open(folder / JOURNAL, encoding="utf-8") as file:
-            lines = {(line["strategy"], line["how"]) for line in map(json.loads, file)}
+        lines = journaled(folder)
         self.assertIn(("device-neighbour", how), lines)
         run = self.run_small("", folder)
         self.assertEqual(run.code, 0, str(run))
@@ -125,8 +127,7 @@ class Faults(harness.CliTest):
         folder = self.new_folder()
         run = self.run_small("crash-shared", folder)
         self.assertNotEqual(run.code, 0, str(run))
-        with open(folder / JOURNAL, encoding="utf-8") as file:
-            self.assertEqual({json.loads(line)["strategy"] for line in file}, {"sum host-shared"})
+        self.assertEqual({strategy for strategy, _ in journaled(folder)}, {"sum host-shared"})
         run = self.run_small("crash-shared", folder)
         self.assertEqual(run.code, 0, str(run))
         sums = {c["all_reduce"]: c for c in self.report(run)["all_reduce"]["candidates"]}
@@ -139,14 +140,11 @@ class Faults(harness.CliTest):
         for name in ("device-neighbour", "host-neighbour"):
             run = self.run_faulty("kill", 2, "doctor", folder=folder)
             self.assertNotEqual(run.code, 0, str(run))
-            with open(folder / JOURNAL, encoding="utf-8") as file:
-                last = [json.loads(line) for line in file][-1]
-            self.assertEqual((last["strategy"], last["how"]), (name, "was begun and did not end"))
+            self.assertEqual(journaled(folder)[-1], (name, "was begun and did not end"))
         run = self.run_faulty("kill", 2, "doctor", folder=folder)
         self.assertEqual(run.code, 0, str(run))
         self.assertRegex(run.out, r"(?m)^  host-neighbour +not here: host-neighbour was begun and")
-        with open(folder / JOURNAL, encoding="utf-8") as file:
-            self.assertEqual(len(file.readlines()), 2)
+        self.assertEqual(len(journaled(folder)), 2)
         run = self.run_small("kill", folder)
         self.assertEqual(run.code, 0, str(run))
         for name, c in self.candidates(run).items():
@@ -192,8 +190,7 @@ class Faults(harness.CliTest):
         folder = self.new_folder()
         run = self.run_small("crash-64k", folder)
         self.assertNotEqual(run.code, 0, str(run))
-        with open(folder / JOURNAL, encoding="utf-8") as file:
-            self.assertEqual({json.loads(line)["strategy"] for line in file}, {"path by host messages"})
+        self.assertEqual({strategy for strategy, _ in journaled(folder)}, {"path by host messages"})
         for _ in range(2):  # on a GPU device messages are a path of their own, met by the next run
             run = self.run_small("crash-64k", folder)
             if run.code == 0:
