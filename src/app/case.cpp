@@ -22,6 +22,8 @@ namespace {
 constexpr int max_int = std::numeric_limits<int>::max();
 constexpr std::int64_t max_elements = std::int64_t{1} << 40;
 constexpr std::size_t max_file_bytes = 1 << 20;
+/// More than a velocity, a temperature and many species have.
+constexpr int max_components = 64;
 /// Bounds of an extent: the powers of it in factors and norms stay finite and not zero.
 constexpr double min_extent = 1e-50, max_extent = 1e50;
 
@@ -78,6 +80,8 @@ void read_solver(YamlReader& keys, Case& run) {
 
 void read_gather_scatter(YamlReader& keys, Case& run) {
   read_names(keys, "strategies", all_strategies(), run.strategies);
+  keys.read("components", run.field_kind.components, Integers{1, max_components});
+  keys.read_choice("precision", run.field_kind.precision, {Precision::single, Precision::double_});
   keys.read("audit", run.audit, Booleans{});
   YamlReader& tuning = keys.section("tuning");
   tuning.read_choice("mode", run.tuning_mode, {TuningMode::measure, TuningMode::cached});
@@ -142,6 +146,18 @@ void check_periodicity(const YamlReader& keys, const YamlReader& mesh_keys, cons
                 : std::string(name(run.problem)) +
                       " with at least one direction of periodic false, or taylor-green or none");
   fail_together(keys, "problem", mesh_keys, "periodic", message);
+}
+
+void check_field(const YamlReader& keys, const YamlReader& gather_scatter_keys, const Case& run) {
+  if (!run.solves() || run.field_kind == FieldKind{}) return;
+  const bool is_vector = run.field_kind.components != FieldKind{}.components;
+  fail_together(
+      gather_scatter_keys, is_vector ? "components" : "precision", keys, "problem",
+      fmt::format("given gather_scatter.{} with problem {}, whose CG exchanges one component in "
+                  "double; allowed: {} with that problem, or problem none",
+                  is_vector ? fmt::format("components {}", run.field_kind.components)
+                            : fmt::format("precision {}", name(run.field_kind.precision)),
+                  name(run.problem), is_vector ? "components 1" : "precision double"));
 }
 
 // ---- The file -----------------------------------------------------------------------------------
@@ -211,7 +227,8 @@ Case parse_case(const std::string& text, const std::string& source,
   if (deterministic) run.summation = Summation::deterministic;
   YamlReader& solver_keys = keys.section("solver");
   read_solver(solver_keys, run);
-  read_gather_scatter(keys.section("gather_scatter"), run);
+  YamlReader& gather_scatter_keys = keys.section("gather_scatter");
+  read_gather_scatter(gather_scatter_keys, run);
   keys.section("verification").read("error_bound", run.error_bound, Numbers{.above = 0});
   YamlReader& report_keys = keys.section("report");
   report_keys.read("json", run.report_json, FileNames{});
@@ -223,6 +240,7 @@ Case parse_case(const std::string& text, const std::string& source,
   check_element_count(mesh_keys, run.mesh, ranks);
   divide(mesh_keys, partition, ranks, run);
   check_periodicity(keys, mesh_keys, run);
+  check_field(keys, gather_scatter_keys, run);
   if (run.mesh.geometry == Geometry::affine && run.mesh.deformation != Deformation::none)
     fail_together(operator_keys, "geometry", mesh_keys, "deformation",
                   fmt::format("given affine with mesh.deformation {}; allowed: affine with "

@@ -7,6 +7,7 @@
 
 #include "app/partition_input.hpp"
 #include "core/communicator.hpp"
+#include "gs/field_kind.hpp"
 #include "gs/tuner.hpp"
 #include "mesh/box_mesh.hpp"
 #include "operators/summation.hpp"
@@ -44,6 +45,7 @@ struct Case {
 
   bool solves() const { return problem != ProblemKind::none; }
 
+  FieldKind field_kind;                 ///< of what is exchanged; the default where CG solves
   std::vector<std::string> strategies;  ///< names of the table, in its order
   TunerOptions tuning;
   double grid_budget_seconds = 1;  ///< of timing process grids; 0: the model chooses alone

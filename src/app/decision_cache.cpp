@@ -22,8 +22,8 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr int format_version = 1;
-constexpr std::array case_fields{"elements",  "periodic", "partition",  "order", "components",
-                                 "precision", "geometry", "strategies", "ranks"};
+constexpr std::array case_fields{"elements", "periodic",   "partition", "order",
+                                 "geometry", "strategies", "ranks"};
 
 struct Entry {
   DecisionKey key;
@@ -149,7 +149,7 @@ DecisionCache::Found DecisionCache::find(const DecisionKey& key) const {
     if (difference.empty()) difference = differs;
   }
   if (!difference.empty())
-    return {{}, fmt::format("{} has this case from elsewhere: {}", m_path, difference)};
+    return {{}, fmt::format("{} has this case with a difference: {}", m_path, difference)};
   return {{}, fmt::format("{} does not have this case", m_path)};
 }
 

@@ -15,7 +15,7 @@ struct DecisionKey {
   /// What differs in `other`, in words: "mpi was …, now …". Empty if nothing does.
   std::string difference(const DecisionKey& other) const;
   /// Whether both are of the same mesh, order, strategies and so on, on as many ranks, whatever the
-  /// machine.
+  /// field and the machine.
   bool same_case(const DecisionKey& other) const;
 };
 
@@ -37,7 +37,8 @@ class DecisionCache {
     std::optional<Decision> decision;
     std::string why_not;  ///< in words, where there is none
   };
-  /// The choice for `key`, or why there is none: no such case, another machine, no readable file.
+  /// The choice for `key`, or why there is none: no such case, another field or machine, no
+  /// readable file.
   Found find(const DecisionKey& key) const;
 
   /// Keeps a choice in place of one with the same key. A file that is not a cache is kept as

@@ -23,8 +23,8 @@ constexpr int least_grid_rounds = 5;
 constexpr double most_planning = 3;
 /// What a partition must save of the exchange to be taken in the place of one before it.
 constexpr double worth_changing = 0.1;
-/// Bytes for each DOF sent: of a plan that is kept, without its messages, and, once, of one that is
-/// being made.
+/// Bytes for each DOF sent: of a plan that is kept, without its messages and its field, and, once,
+/// of one that is being made.
 constexpr double plan_bytes = 60, planning_bytes = 256;
 
 void choose_tried(std::vector<GridCandidate>& candidates) {
@@ -61,7 +61,8 @@ double measuring_memory(const Communicator& comm, const Case& input, int order,
     all += sent;
     largest = std::max(largest, sent);
   }
-  return all * (plan_bytes + buffers * sizeof(double)) + largest * planning_bytes;
+  return all * (plan_bytes + (1.0 + buffers) * input.field_kind.item_bytes()) +
+         largest * planning_bytes;
 }
 
 std::shared_ptr<const DeviceHaloPlan> plan_of(const Communicator& comm, const MeshSpec& spec,
@@ -87,7 +88,7 @@ const Strategy* first_right(const Communicator& comm, const Case& input,
     const Strategy* const strategy = find_strategy(name);
     Verdict verdict;
     verify_candidate(verdict, name, guard.why_excluded(name), guard,
-                     [&] { return verifier.verify(*strategy, guard.patience); });
+                     [&] { return verifier.verify(*strategy, guard.patience, input.field_kind); });
     if (verdict.verified) return strategy;
   }
   return nullptr;
@@ -127,8 +128,8 @@ std::string measure(const Communicator& comm, const Case& input, const TuningGua
       first_right(comm, input, plan_of(comm, divided(input, *tried.front()), 1), guard);
   grid.verify_seconds = seconds_since_last();
   if (strategy == nullptr) return "no strategy is right and to be had";
-  PlanTiming timing =
-      time_plans(comm, plans, *strategy, input.grid_budget_seconds, least_grid_rounds, guard);
+  PlanTiming timing = time_plans(comm, plans, input.field_kind, *strategy,
+                                 input.grid_budget_seconds, least_grid_rounds, guard);
   grid.tune_seconds = seconds_since_last();
   if (!timing.failure.empty()) return fmt::format("{}: {}", strategy->name, timing.failure);
   grid.strategy = strategy->name;
@@ -144,12 +145,13 @@ GridRecord list_grids(const Communicator& comm, const Case& input) {
   GridRecord grid;
   grid.order = input.solves() ? input.solver_order
                               : *std::max_element(input.orders.begin(), input.orders.end());
+  const int dof_bytes = input.field_kind.item_bytes();
   if (input.partition_mode != PartitionMode::automatic) {
-    grid.candidates = {{model_partition(comm, input.mesh, grid.order)}};
+    grid.candidates = {{model_partition(comm, input.mesh, grid.order, dof_bytes)}};
     grid.why = "as mesh.partition says";
     return grid;
   }
-  for (const PartitionModel& model : model_partitions(comm, input.mesh, grid.order))
+  for (const PartitionModel& model : model_partitions(comm, input.mesh, grid.order, dof_bytes))
     grid.candidates.push_back({model});
   const std::int64_t least = grid.candidates.front().model.elements;
   for (GridCandidate& c : grid.candidates) c.balanced = c.model.elements == least;

@@ -189,8 +189,8 @@ DecisionKey make_decision_key(const Case& input, const MachineRecord& machine, i
       {"periodic", joined(input.mesh.periodic)},
       {"partition", input.mesh.partition.name()},
       {"order", std::to_string(order)},
-      {"components", "1"},
-      {"precision", "double"},
+      {"components", std::to_string(input.field_kind.components)},
+      {"precision", name(input.field_kind.precision)},
       {"geometry", name(input.mesh.geometry)},
       {"sums", input.summation == Summation::deterministic ? "deterministic" : "ordinary"},
       {"strategies", joined(input.strategies)},
@@ -221,7 +221,7 @@ void tune_or_replay(const Case& input, const MachineRecord& machine, GatherScatt
       strategies, find_strategy,
       [&](const Strategy& strategy) { return !guard.why_excluded(strategy.name).empty(); },
       [&](std::span<const Strategy> tried, const TunerOptions& options) {
-        return tune(gs, tried, work, options, guard, paths);
+        return tune(gs, input.field_kind, tried, work, options, guard, paths);
       });
   record.tuning = std::move(result.tuning);
   record.replayed = result.replayed;

@@ -70,6 +70,8 @@ Json input_json(const Case& c) {
         {"all_reduce", c.all_reduces}}},
       {"gather_scatter",
        {{"strategies", c.strategies},
+        {"components", c.field_kind.components},
+        {"precision", name(c.field_kind.precision)},
         {"audit", c.audit},
         {"tuning",
          {{"mode", name(c.tuning_mode)},
@@ -196,6 +198,8 @@ Json tuning_json(const TuningResult& t) {
                  {"exchange_s", number(t.breakdown->exchange)},
                  {"unpack_s", number(t.breakdown->unpack)}};
   return {
+      {"components", t.kind.components},
+      {"precision", name(t.kind.precision)},
       {"selected", selected},
       {"breakdown", breakdown},
       {"on_rank", on_rank},

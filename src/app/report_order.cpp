@@ -15,7 +15,7 @@ const char* plural(std::int64_t n) { return n == 1 ? "" : "s"; }
 
 std::string mesh_table(const OrderRecord& order) {
   Table table({{"a rank has", false}, {"min"}, {"average"}, {"max"}});
-  const auto add = [&](const char* label, const Spread& s, std::string (*text)(double)) {
+  const auto add = [&](const std::string& label, const Spread& s, std::string (*text)(double)) {
     table.add({label, text(s.min), text(s.avg), text(s.max)});
   };
   add("elements", order.elements, count_text);
@@ -25,7 +25,7 @@ std::string mesh_table(const OrderRecord& order) {
   if (order.shared_dofs.max == 0) return table.text();
   add("DOFs shared with other ranks", order.shared_dofs, count_text);
   add("neighbours", order.neighbours, count_text);
-  add("one message (doubles)", order.message_bytes, bytes_text);
+  add(fmt::format("one message ({})", order.tuning.kind.text()), order.message_bytes, bytes_text);
   add("all messages it sends", order.sent_bytes, bytes_text);
   return table.text();
 }

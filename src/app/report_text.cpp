@@ -87,7 +87,9 @@ std::string header_text(const RunRecord& record) {
   text += field("input", input.input);
   text += field("problem",
                 fmt::format("{}, lambda {:g}, geometry {}",
-                            input.solves() ? name(input.problem) : "none, exchanges are measured",
+                            input.solves()
+                                ? name(input.problem)
+                                : "none, exchanges of " + input.field_kind.text() + " are measured",
                             input.lambda, name(input.mesh.geometry)));
   if (input.summation == Summation::deterministic)
     text += field("sums", "deterministic: by element of the whole mesh, dot products exact");

@@ -177,7 +177,7 @@ std::string would_tune_text(const Communicator& comm, const Case& input, int ord
                             const MemoryBudget& budget) {
   const BoxMesh mesh(input.mesh, order, comm.size(), comm.rank());
   const Spread elements = comm.spread(static_cast<double>(mesh.box().volume()));
-  const TuningMemory memory = tuning_memory(mesh, input.summation);
+  const TuningMemory memory = tuning_memory(mesh, input.summation, input.field_kind);
   const double plain = comm.max(memory.without_operator * budget.sharers);
   const double full = comm.max(memory.with_operator * budget.sharers);
   const bool fits = full <= budget.available;

@@ -80,8 +80,8 @@ struct OrderRecord {
   std::int64_t total_dofs = 0, total_local_points = 0;
   Spread elements, owned_dofs, boundary_elements, interior_elements;  ///< a rank
   Spread shared_dofs, neighbours;                                     ///< a rank
-  Spread message_bytes;      ///< of one message of doubles, over all messages
-  Spread sent_bytes;         ///< of all messages of doubles that a rank sends
+  Spread message_bytes;      ///< of one message of the field that is tuned for, over all messages
+  Spread sent_bytes;         ///< of all messages of such a field that a rank sends
   MessageLayouts layouts;    ///< of the messages of all ranks
   double setup_seconds = 0;  ///< numbering, halo plan and, where used, geometric factors
   TuningResult tuning;

@@ -30,20 +30,21 @@ struct Operand {
   DeviceVector<double> u, au;
 };
 
-/// Bytes of one message of doubles, over the messages of all ranks.
-Spread message_sizes(const Communicator& comm, const HaloPlan& plan) {
+/// Bytes of one message with `item_bytes` a DOF, over the messages of all ranks.
+Spread message_sizes(const Communicator& comm, const HaloPlan& plan, double item_bytes) {
   const auto messages = comm.sum(static_cast<std::int64_t>(plan.neighbours.size()));
   if (messages == 0) return {};
   double smallest = std::numeric_limits<double>::infinity(), largest = 0;
   for (const Neighbour& n : plan.neighbours) {
-    smallest = std::min(smallest, double{sizeof(double)} * n.count);
-    largest = std::max(largest, double{sizeof(double)} * n.count);
+    smallest = std::min(smallest, item_bytes * n.count);
+    largest = std::max(largest, item_bytes * n.count);
   }
-  const double total = comm.sum(double{sizeof(double)} * plan.n_slots());
+  const double total = comm.sum(item_bytes * plan.n_slots());
   return {comm.min(smallest), total / static_cast<double>(messages), comm.max(largest)};
 }
 
-void record_mesh(const Communicator& comm, const AssembledSpace& space, OrderRecord& record) {
+void record_mesh(const Communicator& comm, const AssembledSpace& space, double item_bytes,
+                 OrderRecord& record) {
   const ElementLayout& layout = space.layout();
   const HaloPlan& plan = space.gs().plan();
   const HaloPlan& messages = space.gs().message_plan()->host;
@@ -55,8 +56,8 @@ void record_mesh(const Communicator& comm, const AssembledSpace& space, OrderRec
   record.interior_elements = comm.spread(layout.n_elements - space.n_boundary_elements());
   record.shared_dofs = comm.spread(plan.n_shared());
   record.neighbours = comm.spread(static_cast<double>(plan.neighbours.size()));
-  record.sent_bytes = comm.spread(static_cast<double>(messages.n_slots()) * sizeof(double));
-  record.message_bytes = message_sizes(comm, messages);
+  record.sent_bytes = comm.spread(item_bytes * messages.n_slots());
+  record.message_bytes = message_sizes(comm, messages, item_bytes);
   const MessageLayouts here = message_layouts(messages);
   record.layouts = {comm.sum(here.contiguous), comm.sum(here.strided), comm.sum(here.indexed)};
 }
@@ -82,13 +83,13 @@ TunedOrder tune_order(const Communicator& comm, const Case& input, const Machine
   const double begin = wall_seconds();
   tuned.discretization = std::make_unique<Discretization>(comm, input, order);
   AssembledSpace& space = tuned.discretization->space;
-  const TuningMemory memory = tuning_memory(space.mesh(), input.summation);
+  const TuningMemory memory = tuning_memory(space.mesh(), input.summation, input.field_kind);
   const bool fits = comm.max(memory.with_operator * budget.sharers) <= budget.available;
   std::optional<Operand> operand;
   if (fits) operand.emplace(space, tuned.discretization->factors(), input.lambda);
   Kokkos::fence("nekbone_k: order set up");
   record.setup_seconds = comm.max(wall_seconds() - begin);
-  record_mesh(comm, space, record);
+  record_mesh(comm, space, input.field_kind.item_bytes(), record);
 
   OverlapWork work;
   DeviceVector<double> rows;

@@ -138,10 +138,10 @@ std::optional<PredictedCost> predict_on_rank(const CostModel& model, const HaloP
 
 std::optional<PredictedCost> predict(const Communicator& comm, const CostModel& model,
                                      const HaloPlan& plan, std::span<const int> nodes,
-                                     const MachinePaths& paths) {
+                                     const MachinePaths& paths, double item_bytes) {
   std::optional<NodeRoutes> routes;
   if (model.gathered) routes = find_node_routes(comm, plan, nodes);
-  const auto here = predict_on_rank(model, plan, nodes, comm.rank(), paths, sizeof(double),
+  const auto here = predict_on_rank(model, plan, nodes, comm.rank(), paths, item_bytes,
                                     routes ? &*routes : nullptr);
   if (!comm.all(here.has_value())) return {};
   std::array parts{here->pack, here->sync, here->messages, here->unpack};

@@ -61,7 +61,7 @@ std::optional<PredictedCost> predict_on_rank(const CostModel& model, const HaloP
 /// The same of the slowest rank, part by part. Collective.
 std::optional<PredictedCost> predict(const Communicator& comm, const CostModel& model,
                                      const HaloPlan& plan, std::span<const int> nodes,
-                                     const MachinePaths& paths);
+                                     const MachinePaths& paths, double item_bytes = sizeof(double));
 
 /// measured / predicted, if one is more than four times the other; both > 0.
 std::optional<double> off_its_model(double measured, double predicted);

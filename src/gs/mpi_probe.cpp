@@ -24,7 +24,7 @@ using Bytes = std::vector<unsigned char>;
 
 /// Bytes before and after a message that nothing may touch; a multiple of what memory is aligned
 /// to.
-constexpr std::size_t guard = 256;
+constexpr std::size_t guard_bytes = 256;
 constexpr unsigned char untouched = 0xa5;
 
 /// The ranks that come after and before this one in its ring.
@@ -62,18 +62,18 @@ Bytes content(std::size_t bytes, int from, int message, int tag, int repeat) {
 class Buffer {
  public:
   explicit Buffer(std::size_t most_bytes)
-      : m_device_memory(most_bytes + 2 * guard),
-        m_staging_memory(most_bytes + 2 * guard),
-        m_device(m_device_memory.as_vector<unsigned char>(most_bytes + 2 * guard)),
-        m_staging(m_staging_memory.as_vector<unsigned char>(most_bytes + 2 * guard)) {}
+      : m_device_memory(most_bytes + 2 * guard_bytes),
+        m_staging_memory(most_bytes + 2 * guard_bytes),
+        m_device(m_device_memory.as_vector<unsigned char>(most_bytes + 2 * guard_bytes)),
+        m_staging(m_staging_memory.as_vector<unsigned char>(most_bytes + 2 * guard_bytes)) {}
 
   void* at(const ProbeEntry& entry) const {
     auto* const begin = entry.memory == ProbeMemory::direct ? m_device.data() : m_staging.data();
-    return begin + guard + entry.offset;
+    return begin + guard_bytes + entry.offset;
   }
   void set(const Bytes& bytes, std::size_t offset) const {
     Bytes all(m_device.extent(0), untouched);
-    std::copy(bytes.begin(), bytes.end(), all.begin() + guard + offset);
+    std::copy(bytes.begin(), bytes.end(), all.begin() + guard_bytes + offset);
     const Kokkos::View<const unsigned char*, HostMemory> host(all.data(), all.size());
     Kokkos::deep_copy(m_device, host);
     Kokkos::deep_copy(m_staging, host);
@@ -94,7 +94,7 @@ class Buffer {
  private:
   template <class View>
   static View part(const View& all, const ProbeEntry& entry) {
-    const std::size_t begin = guard + entry.offset;
+    const std::size_t begin = guard_bytes + entry.offset;
     return Kokkos::subview(all, std::pair(begin, begin + entry.bytes));
   }
 
@@ -108,7 +108,7 @@ class Buffer {
 std::string compare(const Bytes& got, const Bytes& expected, std::size_t offset, int from) {
   std::size_t wrong = 0, undelivered = 0, first = 0;
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    const unsigned char byte = got[guard + offset + i];
+    const unsigned char byte = got[guard_bytes + offset + i];
     if (byte == expected[i]) continue;
     if (wrong++ == 0) first = i;
     if (byte == static_cast<unsigned char>(~expected[i])) ++undelivered;
@@ -117,8 +117,8 @@ std::string compare(const Bytes& got, const Bytes& expected, std::size_t offset,
     return fmt::format(
         "{} of {} bytes from rank {} are wrong{}, the first at byte {}: {:#04x} instead of {:#04x}",
         wrong, expected.size(), from, wrong == undelivered ? " as they did not arrive" : "", first,
-        got[guard + offset + first], expected[first]);
-  const auto message = got.begin() + guard + offset;
+        got[guard_bytes + offset + first], expected[first]);
+  const auto message = got.begin() + guard_bytes + offset;
   const auto is_untouched = [](unsigned char byte) { return byte == untouched; };
   if (!std::all_of(got.begin(), message, is_untouched) ||
       !std::all_of(message + expected.size(), got.end(), is_untouched))

@@ -11,9 +11,10 @@ namespace {
 constexpr double shortest_plan_sample = 200e-6;
 
 /// One plan in the making: what is exchanged, and by what.
+template <class T>
 struct TimedPlan {
-  DeviceField<double> field;
-  HaloExchange<double> exchange;
+  DeviceField<T> field;
+  HaloExchange<T> exchange;
 
   void exchange_once() {
     exchange.start(field);
@@ -29,21 +30,21 @@ struct TimedPlan {
   }
 };
 
-}  // namespace
-
-PlanTiming time_plans(const Communicator& comm,
-                      std::span<const std::shared_ptr<const DeviceHaloPlan>> plans,
-                      const Strategy& strategy, double seconds, int least_rounds,
-                      const TuningGuard& guard) {
+/// time_plans() of fields of `components` values of type T.
+template <class T>
+PlanTiming time_plans_of(const Communicator& comm,
+                         std::span<const std::shared_ptr<const DeviceHaloPlan>> plans,
+                         int components, const Strategy& strategy, double seconds, int least_rounds,
+                         const TuningGuard& guard) {
   PlanTiming timing;
   timing.stages.resize(plans.size());
-  std::vector<std::unique_ptr<TimedPlan>> timed;
+  std::vector<std::unique_ptr<TimedPlan<T>>> timed;
   double shortest = for_ever, round = 0;
   for (const auto& plan : plans) {
     const auto time_once = [&] {
-      timed.push_back(std::make_unique<TimedPlan>(
-          TimedPlan{DeviceField<double>("nekbone_k: shares of a plan", plan->host.n_shared(), 1),
-                    HaloExchange<double>(comm, plan, strategy, 1, guard.patience)}));
+      timed.push_back(std::make_unique<TimedPlan<T>>(TimedPlan<T>{
+          DeviceField<T>("nekbone_k: shares of a plan", plan->host.n_shared(), components),
+          HaloExchange<T>(comm, plan, strategy, components, guard.patience)}));
       timed.back()->time(comm, 1);
       return comm.max(timed.back()->time(comm, 1));
     };
@@ -71,6 +72,17 @@ PlanTiming time_plans(const Communicator& comm,
       });
   for (const auto& plan : timed) plan->exchange.check();
   return timing;
+}
+
+}  // namespace
+
+PlanTiming time_plans(const Communicator& comm,
+                      std::span<const std::shared_ptr<const DeviceHaloPlan>> plans,
+                      const FieldKind& kind, const Strategy& strategy, double seconds,
+                      int least_rounds, const TuningGuard& guard) {
+  return with_value_type(kind.precision, [&]<class T>(T) {
+    return time_plans_of<T>(comm, plans, kind.components, strategy, seconds, least_rounds, guard);
+  });
 }
 
 }  // namespace nekbone_k

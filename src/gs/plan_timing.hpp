@@ -21,13 +21,13 @@ struct PlanTiming {
   std::string failure;  ///< why the strategy cannot be had for all plans at once: nothing is timed
 };
 
-/// Times one exchange (pack, messages, unpack of doubles) of each plan by `strategy`, which is
-/// right, in interleaved rounds: for `seconds`, and in at least `least_rounds`. None is left out of
-/// later rounds. The guard is told while the strategy is used. Collective, with the same result on
-/// every rank.
+/// Times one exchange (pack, messages, unpack) of fields of a `kind` by each plan and `strategy`,
+/// which is right, in interleaved rounds: for `seconds`, and in at least `least_rounds`. None is
+/// left out of later rounds. The guard is told while the strategy is used. Collective, with the
+/// same result on every rank.
 PlanTiming time_plans(const Communicator& comm,
                       std::span<const std::shared_ptr<const DeviceHaloPlan>> plans,
-                      const Strategy& strategy, double seconds, int least_rounds,
-                      const TuningGuard& guard = {});
+                      const FieldKind& kind, const Strategy& strategy, double seconds,
+                      int least_rounds, const TuningGuard& guard = {});
 
 }  // namespace nekbone_k

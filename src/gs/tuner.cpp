@@ -24,15 +24,18 @@ constexpr double work_per_exchange = 3;
 constexpr double end_of_stage_1 = 0.3, end_of_stage_2 = 0.65;
 
 /// One candidate in the making: its result and its exchange.
-struct Candidate {
+template <class T>
+struct TunedCandidate {
   CandidateResult& result;
-  HaloExchange<double> exchange;
+  HaloExchange<T> exchange;
 };
 
+/// For fields of values of type T.
+template <class T>
 class Tuner {
  public:
-  Tuner(GatherScatter& gs, const OverlapWork& work, const TunerOptions& options,
-        const TuningGuard& guard, const MachinePaths* paths)
+  Tuner(GatherScatter& gs, const FieldKind& kind, const OverlapWork& work,
+        const TunerOptions& options, const TuningGuard& guard, const MachinePaths* paths)
       : m_comm(gs.communicator()),
         m_gs(gs),
         m_work(work),
@@ -40,9 +43,11 @@ class Tuner {
         m_guard(guard),
         m_paths(paths) {
     const LocalIndex n_shared = gs.message_plan()->host.n_shared();
-    m_field = DeviceField<double>("nekbone_k: tuned field", std::max(n_shared, gs.n_rows()), 1);
+    m_result.kind = kind;
+    m_field =
+        DeviceField<T>("nekbone_k: tuned field", std::max(n_shared, gs.n_rows()), kind.components);
     // Repeated exchanges add it up until it overflows to infinity, which takes no longer to add.
-    Kokkos::deep_copy(m_field, 1.0);
+    Kokkos::deep_copy(m_field, T(1));
   }
 
   TuningResult run(std::span<const Strategy> strategies) {
@@ -56,6 +61,7 @@ class Tuner {
   }
 
  private:
+  using Candidate = TunedCandidate<T>;
   using Members = std::vector<Candidate*>;
   using Stage = std::optional<StageResult> CandidateResult::*;
 
@@ -63,8 +69,9 @@ class Tuner {
     for (const Strategy& strategy : strategies) {
       CandidateResult& result = m_result.candidates.emplace_back();
       result.strategy = strategy;
-      verify_candidate(result, strategy.name, m_guard.why_excluded(strategy.name), m_guard,
-                       [&] { return m_verifier.verify(strategy, m_guard.patience); });
+      verify_candidate(result, strategy.name, m_guard.why_excluded(strategy.name), m_guard, [&] {
+        return m_verifier.verify(strategy, m_guard.patience, m_result.kind);
+      });
     }
   }
 
@@ -77,8 +84,8 @@ class Tuner {
       if (!result.verified) continue;
       try {
         candidates.push_back(std::make_unique<Candidate>(
-            result, HaloExchange<double>(m_comm, m_gs.message_plan(), result.strategy, 1,
-                                         m_guard.patience)));
+            result, HaloExchange<T>(m_comm, m_gs.message_plan(), result.strategy,
+                                    m_result.kind.components, m_guard.patience)));
       } catch (const UnavailableError& error) {  // as all candidates hold their buffers now
         result.available = result.verified = false;
         result.failure = error.what();
@@ -258,7 +265,7 @@ class Tuner {
   }
 
   /// An overlapped exchange in the order of EllipticOperator::apply().
-  void exchange_around(double portion, HaloExchange<double>& exchange) {
+  void exchange_around(double portion, HaloExchange<T>& exchange) {
     exchange.pack(m_field);
     if (is_host_device) exchange.post();
     m_work.run(portion);
@@ -266,7 +273,7 @@ class Tuner {
     exchange.finish(m_field, Reduction::add);
   }
 
-  void exchange_once(HaloExchange<double>& exchange) {
+  void exchange_once(HaloExchange<T>& exchange) {
     exchange.start(m_field);
     exchange.finish(m_field, Reduction::add);
   }
@@ -297,8 +304,8 @@ class Tuner {
     const std::vector<int> nodes = nodes_of_ranks(m_comm);
     for (CandidateResult& c : m_result.candidates) {
       if (!c.alone && !c.with_work) continue;
-      const auto cost =
-          predict(m_comm, c.strategy.cost, m_gs.message_plan()->host, nodes, *m_paths);
+      const auto cost = predict(m_comm, c.strategy.cost, m_gs.message_plan()->host, nodes, *m_paths,
+                                m_result.kind.item_bytes());
       if (!cost) continue;
       if (c.alone) c.alone->predicted = cost->alone();
       if (c.with_work)
@@ -310,8 +317,9 @@ class Tuner {
   /// In as many rounds as the rest, but in one alone where that takes a tenth of the budget.
   Summary time_on_rank() {
     const Assembly& assembly = m_gs.assembly();
-    const DeviceField<double> points("nekbone_k: points", assembly.n_points(), 1);
-    const DeviceField<double> rows("nekbone_k: rows", assembly.n_rows(), 1);
+    const int components = m_result.kind.components;
+    const DeviceField<T> points("nekbone_k: points", assembly.n_points(), components);
+    const DeviceField<T> rows("nekbone_k: rows", assembly.n_rows(), components);
     std::vector<double> samples;
     double used = 0;
     for (int round = 0; round < 1 + std::max(m_options.minimum_rounds, 5); ++round) {
@@ -333,7 +341,7 @@ class Tuner {
   const TuningGuard& m_guard;
   const MachinePaths* m_paths;
   Verifier m_verifier{m_comm, m_gs.message_plan()};
-  DeviceField<double> m_field;
+  DeviceField<T> m_field;
   double m_timing_begin = 0;  // on rank 0's clock
   TuningResult m_result;
   Rounds m_rounds{m_comm};
@@ -341,10 +349,12 @@ class Tuner {
 
 }  // namespace
 
-TuningResult tune(GatherScatter& gs, std::span<const Strategy> strategies, const OverlapWork& work,
-                  const TunerOptions& options, const TuningGuard& guard,
+TuningResult tune(GatherScatter& gs, const FieldKind& kind, std::span<const Strategy> strategies,
+                  const OverlapWork& work, const TunerOptions& options, const TuningGuard& guard,
                   const MachinePaths* paths) {
-  TuningResult result = Tuner(gs, work, options, guard, paths).run(strategies);
+  TuningResult result = with_value_type(kind.precision, [&]<class T>(T) {
+    return Tuner<T>(gs, kind, work, options, guard, paths).run(strategies);
+  });
   if (result.selected >= 0) gs.select(result.candidates[result.selected].strategy);
   return result;
 }

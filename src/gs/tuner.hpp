@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/errors.hpp"
+#include "gs/field_kind.hpp"
 #include "gs/gather_scatter.hpp"
 #include "gs/stage.hpp"
 #include "gs/tuning_guard.hpp"
@@ -72,6 +73,7 @@ void verify_candidate(Result& result, const std::string& name, const std::string
 }
 
 struct TuningResult {
+  FieldKind kind;                              ///< of the fields that were exchanged
   std::vector<CandidateResult> candidates;     ///< in the order of the table
   int selected = -1;                           ///< index in candidates; -1 if none was right
   std::optional<ExchangeBreakdown> breakdown;  ///< where one was timed
@@ -85,7 +87,8 @@ struct TuningResult {
   double verify_seconds = 0, tune_seconds = 0;
 };
 
-/// Chooses among `strategies` for the shared DOFs of `gs`.
+/// Chooses among `strategies` for fields of a `kind` on the shared DOFs of `gs`: all that is
+/// verified again, timed or predicted is of that kind.
 ///
 /// Each candidate is first verified (see verify.hpp); one that is not to be had, is wrong or throws
 /// on any rank is excluded on all, with the reason. Then two stages of interleaved rounds, which
@@ -104,8 +107,8 @@ struct TuningResult {
 /// excluded, and the others are timed again. With the machine's `paths` (not null) each stage says
 /// what it should have taken (cost_model.hpp), which decides nothing. Collective, with the same
 /// result on every rank.
-TuningResult tune(GatherScatter& gs, std::span<const Strategy> strategies, const OverlapWork& work,
-                  const TunerOptions& options, const TuningGuard& guard = {},
-                  const MachinePaths* paths = nullptr);
+TuningResult tune(GatherScatter& gs, const FieldKind& kind, std::span<const Strategy> strategies,
+                  const OverlapWork& work, const TunerOptions& options,
+                  const TuningGuard& guard = {}, const MachinePaths* paths = nullptr);
 
 }  // namespace nekbone_k

@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <cmath>
 #include <exception>
 #include <limits>
 #include <memory>
+#include <vector>
 
 #include "core/errors.hpp"
 
@@ -61,6 +62,25 @@ bool differ(const DeviceField<T>& field, const DeviceField<T>& right) {
   return unequal > 0;
 }
 
+/// Entries of `field` behind its first `n_shared` that are not `value`.
+template <class T>
+LocalIndex count_touched(const DeviceField<T>& field, LocalIndex n_shared, T value) {
+  const auto components = static_cast<int>(field.extent(1));
+  LocalIndex touched = 0;
+  Kokkos::parallel_reduce(
+      "nekbone_k: entries that nobody shares",
+      Kokkos::RangePolicy<ExecutionSpace>(n_shared, static_cast<LocalIndex>(field.extent(0))),
+      KOKKOS_LAMBDA(const LocalIndex a, LocalIndex& count) {
+        for (int c = 0; c < components; ++c) count += field(a, c) != value;
+      },
+      touched);
+  return touched;
+}
+
+/// "double" or "float", as code calls them.
+template <class T>
+constexpr const char* value_name = sizeof(T) == sizeof(double) ? "double" : "float";
+
 /// The bad DOF of smallest global id in `field` on this rank, which should be as `combined`.
 template <class T>
 std::string first_bad_dof(const DeviceField<T>& field, const DeviceField<T>& combined,
@@ -75,9 +95,9 @@ std::string first_bad_dof(const DeviceField<T>& field, const DeviceField<T>& com
       // Not-equal the long way round, so that a NaN counts as wrong.
       if (static_cast<double>(host(s, c)) == expected || plan.ids[s] >= first_id) continue;
       first_id = plan.ids[s];
-      first = fmt::format("WRONG {} of {}: DOF {} is {} on rank {}, should be {}", name(op),
-                          sizeof(T) == 8 ? "double" : "float", plan.ids[s],
-                          static_cast<double>(host(s, c)), rank, expected);
+      first =
+          fmt::format("WRONG {} of {}: DOF {} is {} on rank {}, should be {}", name(op),
+                      value_name<T>, plan.ids[s], static_cast<double>(host(s, c)), rank, expected);
     }
   return first;
 }
@@ -235,35 +255,40 @@ const VerificationSample<T>& VerifiedPlan::sample(int rank, Reduction op, int co
   return found->second;
 }
 
-std::string Verifier::verify(const Strategy& strategy, double patience) {
+std::string Verifier::verify(const Strategy& strategy, double patience, const FieldKind& kind) {
   Verification verification(*this, strategy, patience);
   for (const Reduction op : all_reductions) verification.try_operation<double>(m_whole, op, 1);
-  verification.try_operation<double>(m_whole, Reduction::add, 3);
-  verification.try_operation<float>(m_whole, Reduction::add, 1);
+  std::vector<FieldKind> added{{3, Precision::double_}, {1, Precision::single}};
+  if (kind != FieldKind{} && std::find(added.begin(), added.end(), kind) == added.end())
+    added.push_back(kind);
+  for (const FieldKind& field : added)
+    with_value_type(field.precision, [&]<class T>(T) {
+      verification.try_operation<T>(m_whole, Reduction::add, field.components);
+    });
   verification.try_operation<double>(m_thinned, Reduction::add, 1);
   return verification.failure();
 }
 
-std::string Verifier::verify_again(HaloExchange<double>& exchange,
-                                   const DeviceField<double>& field) {
-  constexpr double untouched = 0.5;  // no sum of whole numbers
+template <class T>
+std::string Verifier::verify_again(HaloExchange<T>& exchange, const DeviceField<T>& field) {
+  constexpr T untouched = 0.5;  // no sum of whole numbers
   Kokkos::deep_copy(field, untouched);
   VerificationSteps steps(m_comm);
   const HaloPlan& plan = m_whole.plan->host;
-  steps.try_exchange(exchange, plan, m_whole.sample<double>(m_comm.rank(), Reduction::add, 1, 2),
-                     field, Reduction::add);
+  const auto components = static_cast<int>(field.extent(1));
+  steps.try_exchange(exchange, plan,
+                     m_whole.sample<T>(m_comm.rank(), Reduction::add, components, 2), field,
+                     Reduction::add);
   if (!steps.failure().empty()) return steps.failure();
-  LocalIndex touched = 0;
-  Kokkos::parallel_reduce(
-      "nekbone_k: entries that nobody shares",
-      Kokkos::RangePolicy<ExecutionSpace>(plan.n_shared(), field.extent(0)),
-      KOKKOS_LAMBDA(const LocalIndex a, LocalIndex& count) { count += field(a, 0) != untouched; },
-      touched);
-  steps.agree(touched > 0 ? fmt::format("WRONG add of double: {} entries that rank {} does not "
+  const LocalIndex touched = count_touched(field, plan.n_shared(), untouched);
+  steps.agree(touched > 0 ? fmt::format("WRONG add of {}: {} entries that rank {} does not "
                                         "share are not as they were",
-                                        touched, m_comm.rank())
+                                        value_name<T>, touched, m_comm.rank())
                           : "");
   return steps.failure();
 }
+
+template std::string Verifier::verify_again(HaloExchange<float>&, const DeviceField<float>&);
+template std::string Verifier::verify_again(HaloExchange<double>&, const DeviceField<double>&);
 
 }  // namespace nekbone_k

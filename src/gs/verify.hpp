@@ -7,6 +7,7 @@
 #include <string>
 #include <tuple>
 
+#include "gs/field_kind.hpp"
 #include "gs/halo_exchange.hpp"
 
 namespace nekbone_k {
@@ -37,9 +38,10 @@ struct VerifiedPlan {
 /// Each share is a whole number, or ± a power of two for multiply, computed from the DOF's global
 /// id, the rank it comes from and the number of the call, so the combination is exact in any order
 /// and every rank can compute it without a message: that is the reference. All operations on double
-/// are tried, addition on float and on three components, each twice with other data and at another
-/// offset in memory; before each call every receive buffer is poisoned with what the operation
-/// cannot absorb (NaN for add and multiply, +∞ for max, -∞ for min).
+/// are tried, addition on float, on three components and on the kind of field that is to be
+/// exchanged, each twice with other data and at another offset in memory; before each call every
+/// receive buffer is poisoned with what the operation cannot absorb (NaN for add and multiply, +∞
+/// for max, -∞ for min).
 class Verifier {
  public:
   /// `comm` outlives the object. Collective.
@@ -51,13 +53,15 @@ class Verifier {
   /// result on every rank. Waits for messages that take longer than `patience` seconds count as
   /// thrown errors, where the strategy can give them up. Throws UnavailableError on every rank if
   /// the strategy does.
-  std::string verify(const Strategy& strategy, double patience = for_ever);
+  std::string verify(const Strategy& strategy, double patience = for_ever,
+                     const FieldKind& kind = {});
 
   /// The same of an exchange of the plan that has been used: of one more sum, with data that it has
-  /// not seen. `field`, shape (>= n_shared, 1), is written to; entries that are not shared must
-  /// stay as they are. After a failure other than WRONG its messages may still be on their way into
-  /// it. Collective.
-  std::string verify_again(HaloExchange<double>& exchange, const DeviceField<double>& field);
+  /// not seen. `field`, shape (>= n_shared, components of the exchange), is written to; entries
+  /// that are not shared must stay as they are. After a failure other than WRONG its messages may
+  /// still be on their way into it. T is float or double. Collective.
+  template <class T>
+  std::string verify_again(HaloExchange<T>& exchange, const DeviceField<T>& field);
 
  private:
   const Communicator& m_comm;

@@ -60,7 +60,7 @@ std::vector<int> grid_ranks_around(const MeshSpec& spec, int rank) {
 
 /// What this rank contributes to the models of some partitions, and then their maxima.
 std::vector<PartitionModel> model_all(const Communicator& comm, MeshSpec spec, int order,
-                                      std::span<const Partition> partitions) {
+                                      double dof_bytes, std::span<const Partition> partitions) {
   std::vector<double> busiest;
   for (const Partition& partition : partitions) {
     spec.partition = partition;
@@ -69,7 +69,7 @@ std::vector<PartitionModel> model_all(const Communicator& comm, MeshSpec spec, i
     const HaloSize halo = halo_size(spec, order, comm.size(), comm.rank());
     busiest.push_back(static_cast<double>(box.volume()));
     busiest.push_back(halo.neighbours);
-    busiest.push_back(static_cast<double>(halo.sent) * sizeof(double));
+    busiest.push_back(static_cast<double>(halo.sent) * dof_bytes);
   }
   comm.max(busiest);
   std::vector<PartitionModel> models;
@@ -112,7 +112,7 @@ std::vector<Partition> possible_partitions(const std::array<int, 3>& elements, i
 }
 
 std::vector<PartitionModel> model_partitions(const Communicator& comm, const MeshSpec& spec,
-                                             int order) {
+                                             int order, double dof_bytes) {
   std::vector<Partition> partitions = possible_partitions(spec.elements, comm.size());
   const auto own_box = [&](const Partition& partition) {
     return partition_box({{0, 0, 0}, spec.elements}, comm.size(), comm.rank(), partition);
@@ -125,15 +125,16 @@ std::vector<PartitionModel> model_partitions(const Communicator& comm, const Mes
   comm.max(differs);
   if (std::count(differs.begin() + 1, differs.end(), 0.0) > 0) partitions.erase(partitions.begin());
 
-  std::vector<PartitionModel> models = model_all(comm, spec, order, partitions);
+  std::vector<PartitionModel> models = model_all(comm, spec, order, dof_bytes, partitions);
   std::stable_sort(models.begin(), models.end(), [](const auto& a, const auto& b) {
     return std::tuple(a.elements, a.cost_bytes()) < std::tuple(b.elements, b.cost_bytes());
   });
   return models;
 }
 
-PartitionModel model_partition(const Communicator& comm, const MeshSpec& spec, int order) {
-  return model_all(comm, spec, order, std::array{spec.partition}).front();
+PartitionModel model_partition(const Communicator& comm, const MeshSpec& spec, int order,
+                               double dof_bytes) {
+  return model_all(comm, spec, order, dof_bytes, std::array{spec.partition}).front();
 }
 
 }  // namespace nekbone_k

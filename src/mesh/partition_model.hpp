@@ -30,7 +30,7 @@ struct PartitionModel {
   Partition partition;
   std::int64_t elements = 0;  ///< most elements of a rank
   int messages = 0;           ///< most neighbours of a rank
-  double sent_bytes = 0;      ///< most bytes that a rank sends, for one double a DOF
+  double sent_bytes = 0;      ///< most bytes that a rank sends
 
   /// What an exchange costs, in bytes: those sent and, for each message, as many as travel in the
   /// time that an empty one takes (the half-performance length of Hockney, Parallel Computing 20
@@ -39,13 +39,14 @@ struct PartitionModel {
 };
 
 /// All possible partitions of the mesh at `order`, the best first: by elements, as Ax costs most,
-/// then by cost_bytes(), then as possible_partitions() has them. Bisection is left out where it
-/// comes to one of the grids. The mesh's own partition does not matter. Collective, with the same
-/// result on every rank.
+/// then by cost_bytes(), then as possible_partitions() has them. `dof_bytes` are sent for each DOF.
+/// Bisection is left out where it comes to one of the grids. The mesh's own partition does not
+/// matter. Collective, with the same result on every rank.
 std::vector<PartitionModel> model_partitions(const Communicator& comm, const MeshSpec& spec,
-                                             int order);
+                                             int order, double dof_bytes = sizeof(double));
 
 /// The model of the mesh's own partition. Collective, with the same result on every rank.
-PartitionModel model_partition(const Communicator& comm, const MeshSpec& spec, int order);
+PartitionModel model_partition(const Communicator& comm, const MeshSpec& spec, int order,
+                               double dof_bytes = sizeof(double));
 
 }  // namespace nekbone_k

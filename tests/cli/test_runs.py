@@ -440,6 +440,31 @@ class Strategies(RunTest):
         self.assertEqual(dry.code, 0, str(dry))
         self.assertNotIn("Would solve", dry.out)
 
+    def test_exchanges_of_other_fields(self):
+        """Messages are of as many floats as asked for, and a choice for other fields is not taken."""
+        kind = {"gather_scatter__components": "3", "gather_scatter__precision": "single"}
+        # The two elements of test_halo_by_hand, which share eight DOFs.
+        report, run = self.passing(2, problem="none", mesh__elements="[2,1,1]", **kind)
+        [order] = report["orders"]
+        for given in (report["input"]["gather_scatter"], order["tuning"]):
+            self.assertEqual([given["components"], given["precision"]], [3, "single"])
+        self.assertEqual(order["per_rank"]["message_bytes"], {"min": 96, "avg": 96, "max": 96})
+        self.assertRegex(run.out, r"(?m)^  problem +none, exchanges of 3 floats a DOF are measured")
+        self.assertRegex(run.out, r"(?m)^  one message \(3 floats a DOF\) +96 B +96 B +96 B$")
+
+        cached = {"gather_scatter__tuning__mode": "cached", "mesh__partition": "[1,1,3]",
+                  "gather_scatter__tuning__cache": str(self.new_folder() / "cache.json")}
+        self.passing(3, problem="none", **cached)
+        report, run = self.passing(3, problem="none", **cached, **kind)
+        [order] = report["orders"]
+        self.assertFalse(order["replayed"])
+        self.assertIn("components was 1, now 3; precision was double, now single",
+                      order["cache_note"], str(run))
+        for changes in ({}, kind):  # found; a busy machine may make it look slower than it was
+            report, run = self.passing(3, problem="none", **cached, **changes)
+            [order] = report["orders"]
+            self.assertRegex(order["cache_note"], "the choice of|now costs", str(run))
+
     def test_sums_over_ranks(self):
         [whole] = self.reports((3, {}))
         tuning = whole["all_reduce"]
@@ -651,6 +676,18 @@ class CommandLine(RunTest):
                          f"{len(STRATEGIES) - len(EXCHANGES)} of them "
                          r"overlapped with Ax; [0-9.]+ MiB a node\n",
                          str(run))
+
+    def test_dry_run_counts_all_components(self):
+        def bytes_a_node(**changes):
+            run = self.run_program(2, "smoke.yaml", "--dry-run", *small(
+                problem="none", mesh__elements="[16,16,16]", orders="[7]", **changes))
+            self.assertEqual(run.code, 0, str(run))
+            number, unit = re.search(r"; ([0-9.]+) ([MG])iB a node\n", run.out).groups()
+            return float(number) * {"M": 1, "G": 1024}[unit]
+        sizes = [bytes_a_node(**changes) for changes in (
+            {"gather_scatter__precision": "single"}, {}, {"gather_scatter__components": "3"},
+            {"gather_scatter__components": "64"})]
+        self.assertEqual(sizes, sorted(set(sizes)))
 
     def test_report_option_wins_and_is_again_an_input(self):
         folder = self.new_folder()

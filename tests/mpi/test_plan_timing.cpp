@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "support/available_strategies.hpp"
+#include "support/made_up_strategies.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -28,7 +30,7 @@ TEST(PlanTiming, HasASampleOfEachPlanInEachRound) {
   const Communicator comm(MPI_COMM_WORLD);
   const auto plans = three_plans(comm);
   for (const Strategy& strategy : available_strategies(comm)) {
-    const PlanTiming timing = time_plans(comm, plans, strategy, 0.01, 7);
+    const PlanTiming timing = time_plans(comm, plans, {}, strategy, 0.01, 7);
     ASSERT_EQ(timing.failure, "") << strategy.name;
     EXPECT_GE(timing.rounds, 7);
     EXPECT_GE(timing.repeats, 1);
@@ -44,6 +46,22 @@ TEST(PlanTiming, HasASampleOfEachPlanInEachRound) {
   }
 }
 
+TEST(PlanTiming, IsOfTheKindOfFieldThatIsAskedFor) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const auto plans = three_plans(comm);
+  for (const auto& [kind, bytes] : std::vector<std::pair<FieldKind, std::size_t>>{
+           {{}, 8}, {{3, Precision::double_}, 24}, {{5, Precision::single}, 20}}) {
+    made_exchanges().clear();
+    const PlanTiming timing = time_plans(comm, plans, kind, noted("noted"), 0, 2);
+    EXPECT_EQ(timing.rounds, 2);
+    ASSERT_EQ(made_exchanges().size(), 3u);
+    for (const MadeExchange& made : made_exchanges()) {
+      EXPECT_EQ(made.item_bytes, bytes);
+      EXPECT_GE(made.starts, 2);
+    }
+  }
+}
+
 TEST(PlanTiming, TellsTheGuardOfFirstExchangesAndOfSamples) {
   const Communicator comm(MPI_COMM_WORLD);
   const auto plans = three_plans(comm);
@@ -55,7 +73,7 @@ TEST(PlanTiming, TellsTheGuardOfFirstExchangesAndOfSamples) {
     ++entered;
   };
   guard.leave = [&] { --inside; };
-  const PlanTiming timing = time_plans(comm, plans, all_strategies().front(), 0, 1, guard);
+  const PlanTiming timing = time_plans(comm, plans, {}, all_strategies().front(), 0, 1, guard);
   EXPECT_EQ(inside, 0);
   EXPECT_EQ(entered, 3 * (1 + Rounds::warm_ups + timing.rounds));
 }
@@ -71,7 +89,7 @@ TEST(PlanTiming, OfWhatCannotBeHadSaysWhy) {
   TuningGuard guard;
   guard.enter = [&](const std::string&) { ++inside; };
   guard.leave = [&] { --inside; };
-  const PlanTiming timing = time_plans(comm, three_plans(comm), missing, 0.01, 5, guard);
+  const PlanTiming timing = time_plans(comm, three_plans(comm), {}, missing, 0.01, 5, guard);
   EXPECT_EQ(timing.failure, "not on this machine");
   EXPECT_EQ(timing.rounds, 0);
   EXPECT_EQ(inside, 0);

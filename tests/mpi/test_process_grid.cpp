@@ -59,6 +59,19 @@ TEST_F(ProcessGrid, ModelIsWhatTheHaloPlansHave) {
   }
 }
 
+TEST_F(ProcessGrid, IsModelledForTheFieldsThatAreExchanged) {
+  const std::string text = "problem: none\norders: [2]\nmesh: {elements: [4, 6, 8]}\n";
+  const GridRecord doubles = list_grids(m_comm, parse(text));
+  const GridRecord vectors =
+      list_grids(m_comm, parse(text + "gather_scatter: {components: 3, precision: single}"));
+  ASSERT_EQ(vectors.candidates.size(), doubles.candidates.size());
+  for (const GridCandidate& c : vectors.candidates)
+    for (const GridCandidate& other : doubles.candidates)
+      if (other.model.partition == c.model.partition) {
+        EXPECT_EQ(c.model.sent_bytes, 1.5 * other.model.sent_bytes);
+      }
+}
+
 TEST_F(ProcessGrid, IsRankedByElementsThenByWhatIsSent) {
   for (const std::string& mesh : meshes) {
     const auto models = model_partitions(m_comm, parse("problem: none\nmesh: " + mesh).mesh, 3);
@@ -194,6 +207,13 @@ TEST_F(ProcessGrid, OfAnEarlierRunIsTakenAgain) {
   EXPECT_TRUE(second.replayed) << second.why;
   EXPECT_EQ(second.partition(), first.partition());
   EXPECT_EQ(second.strategy, "");
+  Case other = input;
+  other.field_kind = {3, Precision::single};
+  const GridRecord third = tuned(other);
+  EXPECT_FALSE(third.replayed) << "a choice for other fields";
+  EXPECT_NE(third.why.find("components was 1, now 3; precision was double, now single"),
+            std::string::npos)
+      << third.why;
   input.strategies = {"host-pairwise"};
   EXPECT_FALSE(tuned(input).replayed) << "a choice for other strategies";
   input.mesh.elements = {8, 8, 16};

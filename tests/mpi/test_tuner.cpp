@@ -129,8 +129,9 @@ TEST_F(TunerTest, TellsItsGuardWhatItTries) {
   m_guard.why_excluded = [](const std::string& strategy) {
     return std::string(strategy == "bad" ? "it ended another run" : "");
   };
-  const TuningResult result = tune(m_gs, std::vector{named("bad", make_sleepy<1>), good("good")},
-                                   m_work, m_options, m_guard);
+  const TuningResult result =
+      tune(m_gs, m_kind, std::vector{named("bad", make_sleepy<1>), good("good")}, m_work, m_options,
+           m_guard);
   EXPECT_EQ(result.selected, 1);
   EXPECT_FALSE(result.candidates[0].available);
   EXPECT_FALSE(result.candidates[0].verified);
@@ -173,7 +174,7 @@ TEST_F(TunerTest, TellsItsGuardWhatThrowsWhileItIsTimed) {
   m_guard.leave = [&] { inside.clear(); };
   m_guard.fail = [&] { failed = inside; };
   const auto tune_with = [&](const Strategy& bad) {
-    tune(m_gs, std::vector{good("good"), bad}, m_work, m_options, m_guard);
+    tune(m_gs, m_kind, std::vector{good("good"), bad}, m_work, m_options, m_guard);
   };
   EXPECT_THROW(tune_with(named("bad", make_going_wrong<std::runtime_error>)), std::runtime_error);
   EXPECT_EQ(failed, "bad");
@@ -271,7 +272,7 @@ TEST_F(TunerTest, PredictsWhatHasAModelAndChoosesBySamplesAlone) {
                                          good("without_a_model+overlap", true)};
   const MachinePaths paths =
       measure_paths(m_comm, strategies, m_guard, {.seconds = 0, .least_rounds = 3});
-  const TuningResult result = tune(m_gs, strategies, m_work, m_options, m_guard, &paths);
+  const TuningResult result = tune(m_gs, m_kind, strategies, m_work, m_options, m_guard, &paths);
   expect_consistent(m_gs, result, strategies);
   const auto cost = predict(m_comm, strategies[0].cost, m_gs.plan(), nodes_of_ranks(m_comm), paths);
   ASSERT_TRUE(cost);

@@ -1,6 +1,7 @@
 // Strategies made up for the tests: right ones, wrong ones, and ones that throw.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -14,6 +15,15 @@ namespace nekbone_k {
 Strategy named(const std::string& name, ExchangeFactory make, bool overlapped = false);
 /// A right one: pairwise messages, staged through the host.
 Strategy good(const std::string& name, bool overlapped = false);
+
+/// An exchange that was made: how long its items are, and how often it was started.
+struct MadeExchange {
+  std::size_t item_bytes = 0;
+  int starts = 0;
+};
+/// A right one that adds each exchange that is made of it to made_exchanges().
+Strategy noted(const std::string& name, bool overlapped = false);
+std::vector<MadeExchange>& made_exchanges();
 
 /// Which ranks do wrong.
 enum class Where { everywhere, last_rank };

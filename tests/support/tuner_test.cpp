@@ -112,7 +112,7 @@ int expect_follows_from_samples(const TuningResult& result, const std::vector<in
 TunerTest::TunerTest() : m_gs(m_comm, ring_ids(m_rank, m_comm.size())) { m_options = {0, 3}; }
 
 TuningResult TunerTest::run(GatherScatter& gs, const std::vector<Strategy>& strategies) {
-  const TuningResult result = tune(gs, strategies, m_work, m_options, m_guard);
+  const TuningResult result = tune(gs, m_kind, strategies, m_work, m_options, m_guard);
   const std::string print = fingerprint(result);
   for (const std::string& other : m_comm.gather(print)) EXPECT_EQ(print, other);
   expect_consistent(gs, result, strategies);
@@ -125,6 +125,7 @@ TuningResult TunerTest::run(GatherScatter& gs, const std::vector<Strategy>& stra
 void TunerTest::expect_consistent(const GatherScatter& gs, const TuningResult& result,
                                   const std::vector<Strategy>& strategies) const {
   const bool shares = m_comm.max(std::int64_t{gs.plan().n_shared()}) > 0;
+  EXPECT_EQ(result.kind, m_kind);
   ASSERT_EQ(result.candidates.size(), strategies.size());
   std::vector<int> plain, with_work;
   for (int i = 0; i < static_cast<int>(strategies.size()); ++i) {

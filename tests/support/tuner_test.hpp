@@ -19,9 +19,9 @@ class TunerTest : public testing::Test {
   /// Measures little: three rounds.
   TunerTest();
 
-  /// tune() with the work, the options and the guard below. Expects that all ranks get the same
-  /// result, down to the last bit of every sample, that it is consistent, and that `gs` exchanges
-  /// by the selected strategy. Collective.
+  /// tune() with the kind of field, the work, the options and the guard below. Expects that all
+  /// ranks get the same result, down to the last bit of every sample, that it is consistent, and
+  /// that `gs` exchanges by the selected strategy. Collective.
   TuningResult run(GatherScatter& gs, const std::vector<Strategy>& strategies);
   TuningResult run(const std::vector<Strategy>& strategies) { return run(m_gs, strategies); }
 
@@ -41,6 +41,7 @@ class TunerTest : public testing::Test {
   const int m_rank = m_comm.rank(), m_last = m_comm.size() - 1;
   const bool m_alone = m_comm.size() == 1;  ///< then nothing is shared, and nothing can be wrong
   GatherScatter m_gs;
+  FieldKind m_kind;
   TunerOptions m_options;
   TuningGuard m_guard;
   std::vector<double> m_portions;  ///< of work that was asked for

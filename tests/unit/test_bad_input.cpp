@@ -90,7 +90,8 @@ const std::vector<Mistake> unknown_keys{
      "only, so write 'gather_scatter: {tuning: {minimum_rounds: ...}}'; allowed here: mesh"},
     {"ThatIsAPathInASection", "gather_scatter:\n  tuning.minimum_rounds: 3\n",
      "x.yaml:2: gather_scatter.tuning.minimum_rounds: unknown key; points join keys for --set "
-     "only, so write 'tuning: {minimum_rounds: ...}'; allowed here: strategies, audit, tuning"},
+     "only, so write 'tuning: {minimum_rounds: ...}'; allowed here: strategies, "
+     "components, precision, audit, tuning"},
     // Its default would not fit the problem, but that is not what is wrong.
     {"BeforeKeysAreCompared", "mesh:\n  periodc: false\nproblem: nekbone\n",
      "x.yaml:2: mesh.periodc: unknown key; did you mean 'periodic'?"},
@@ -243,6 +244,10 @@ const std::vector<Mistake> out_of_range{
      "10000"},
     {"NoErrorBound", "verification: {error_bound: 0}",
      "x.yaml:1: verification.error_bound: given '0'; allowed: a finite number > 0"},
+    {"NoComponents", "problem: none\ngather_scatter:\n  components: 0\n",
+     "x.yaml:3: gather_scatter.components: given '0'; allowed: an integer from 1 to 64"},
+    {"TooManyComponents", "problem: none\ngather_scatter: {components: 65}",
+     "x.yaml:2: gather_scatter.components: given '65'; allowed: an integer from 1 to 64"},
     {"NegativeMemory", "memory: {limit_gib: -1}",
      "x.yaml:1: memory.limit_gib: given '-1'; allowed: a finite number >= 0"},
 };
@@ -266,6 +271,11 @@ const std::vector<Mistake> unknown_words{
     {"Strategy", "gather_scatter:\n  strategies:\n    - all\n    - host-pairwsie\n",
      "x.yaml:4: gather_scatter.strategies: given 'host-pairwsie'; allowed: one of all" +
          strategy_names() + "; did you mean 'host-pairwise'?"},
+    {"Precision", "problem: none\ngather_scatter: {precision: singel}",
+     "x.yaml:2: gather_scatter.precision: given 'singel'; allowed: one of single, double; did you "
+     "mean 'single'?"},
+    {"PrecisionOfAType", "problem: none\ngather_scatter: {precision: float}",
+     "x.yaml:2: gather_scatter.precision: given 'float'; allowed: one of single, double"},
     {"AllReduce", "solver: {all_reduce: host-shred}",
      "x.yaml:1: solver.all_reduce: given 'host-shred'; allowed: one of all, host-mpi, host-shared"},
     {"Audit", "gather_scatter: {audit: perhaps}",
@@ -299,6 +309,20 @@ const std::vector<Mistake> keys_that_do_not_fit{
     {"DeterministicByALibrary", "deterministic: true\nsolver:\n  vector_ops: kokkos-kernels\n",
      "x.yaml:1: deterministic: given deterministic true with solver.vector_ops kokkos-kernels, "
      "which adds as it comes; allowed: deterministic with vector_ops fused"},
+    {"ComponentsOfWhatIsSolved", "orders: [1]\ngather_scatter:\n  components: 3\n",
+     "x.yaml:3: gather_scatter.components: given gather_scatter.components 3 with problem "
+     "taylor-green, whose CG exchanges one component in double; allowed: components 1 with that "
+     "problem, or problem none"},
+    {"PrecisionOfWhatIsSolved",
+     "problem: nekbone\nmesh: {periodic: false}\ngather_scatter:\n  precision: single\n",
+     "x.yaml:4: gather_scatter.precision: given gather_scatter.precision single with problem "
+     "nekbone, whose CG exchanges one component in double; allowed: precision double with that "
+     "problem, or problem none"},
+    {"ProblemOfVectorsByAnOverride",
+     "problem: none\ngather_scatter: {components: 3, precision: single}\n",
+     "--set problem=taylor-green: problem: given gather_scatter.components 3 with problem "
+     "taylor-green",
+     {"problem=taylor-green"}},
     {"TaylorGreenInAClosedBox", "mesh: {periodic: [true, true, false]}\nproblem: taylor-green\n",
      "x.yaml:2: problem: given taylor-green with mesh.periodic [true, true, false]; allowed: "
      "taylor-green with periodic [true, true, true], or manufactured or nekbone, or none"},

@@ -59,6 +59,7 @@ TEST(CaseDefaults, AreThoseDocumented) {
   ASSERT_EQ(run.strategies.size(), all_strategies().size());
   for (std::size_t s = 0; s < run.strategies.size(); ++s)
     EXPECT_EQ(run.strategies[s], all_strategies()[s].name);
+  EXPECT_EQ(run.field_kind, (FieldKind{1, Precision::double_}));
   EXPECT_EQ(run.tuning.budget_seconds, 2.0);
   EXPECT_EQ(run.tuning.minimum_rounds, 5);
   EXPECT_TRUE(run.tuning.early_stop);
@@ -143,6 +144,17 @@ TEST(CaseKeys, NothingIsSolvedInAnyBox) {
   EXPECT_TRUE(parse("mesh: {periodic: true}").solves());
   for (const char* periodic : {"true", "false", "[false, true, false]"})
     EXPECT_FALSE(parse(std::string("problem: none\nmesh: {periodic: ") + periodic + "}").solves());
+}
+
+TEST(CaseKeys, FieldsToExchangeAreOfAnyKindWhereNothingIsSolved) {
+  const auto kind = [](const std::string& problem, const std::string& gather_scatter) {
+    return parse("problem: " + problem + "\ngather_scatter: {" + gather_scatter + "}").field_kind;
+  };
+  EXPECT_EQ(kind("none", ""), FieldKind{});
+  EXPECT_EQ(kind("none", "components: 3"), (FieldKind{3, Precision::double_}));
+  EXPECT_EQ(kind("none", "precision: single"), (FieldKind{1, Precision::single}));
+  EXPECT_EQ(kind("none", "components: 64, precision: double"), (FieldKind{64, Precision::double_}));
+  EXPECT_EQ(kind("taylor-green", "components: 1, precision: double"), FieldKind{});
 }
 
 TEST(CaseKeys, OneValueHoldsForAllDirections) {
@@ -230,6 +242,8 @@ TEST(CaseNames, AreThoseOfTheInput) {
   EXPECT_STREQ(name(PartitionMode::automatic), "auto");
   EXPECT_STREQ(name(PartitionMode::bisection), "bisection");
   EXPECT_STREQ(name(PartitionMode::slabs), "slabs");
+  EXPECT_STREQ(name(Precision::single), "single");
+  EXPECT_STREQ(name(Precision::double_), "double");
   EXPECT_STREQ(name(Geometry::stored), "stored");
   EXPECT_STREQ(name(Geometry::trilinear), "trilinear");
   EXPECT_STREQ(name(Geometry::affine), "affine");
@@ -318,7 +332,8 @@ TEST(CaseShipped, Tgv64HasEveryKey) {
       "mesh elements extent periodic deformation epsilon partition orders operator lambda geometry "
       "deterministic problem solver order preconditioner iterations tolerance vector_ops "
       "all_reduce "
-      "gather_scatter strategies audit tuning mode cache journal patience_seconds budget_seconds "
+      "gather_scatter strategies components precision audit tuning mode cache journal "
+      "patience_seconds budget_seconds "
       "minimum_rounds early_stop grid_budget_seconds verification error_bound report json memory "
       "limit_gib");
   for (std::string key; keys >> key;)

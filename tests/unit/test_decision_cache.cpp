@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "app/replay.hpp"
+#include "support/report_records.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace nekbone_k {
@@ -65,6 +67,26 @@ TEST_F(DecisionCacheTest, SaysWhatDiffersWhereTheCaseIsKnownFromElsewhere) {
   DecisionKey more = key("7");
   more.fields["devices"] = "some";
   EXPECT_NE(cache.find(more).why_not.find("devices was not known, now some"), std::string::npos);
+}
+
+TEST_F(DecisionCacheTest, TakesNoChoiceForFieldsOfAnotherKind) {
+  const auto key_of = [](const std::string& gather_scatter) {
+    const std::string text = "problem: none\ngather_scatter: {" + gather_scatter + "}";
+    return make_decision_key(parse_case(text, "x.yaml", {}, 1), usual_machine(), 7);
+  };
+  const DecisionKey vectors = key_of("components: 3, precision: single");
+  const DecisionCache cache(path());
+  EXPECT_EQ(cache.store(key_of(""), {"a", 1e-5, "today"}), "");
+  const auto found = cache.find(vectors);
+  EXPECT_FALSE(found.decision);
+  EXPECT_NE(found.why_not.find("components was 1, now 3; precision was double, now single"),
+            std::string::npos)
+      << found.why_not;
+  EXPECT_EQ(cache.store(vectors, {"b", 1e-5, "today"}), "");
+  EXPECT_EQ(cache.find(vectors).decision->strategy, "b");
+  EXPECT_EQ(cache.find(key_of("components: 1, precision: double")).decision->strategy, "a");
+  EXPECT_FALSE(cache.find(key_of("components: 3")).decision);
+  EXPECT_FALSE(cache.find(key_of("precision: single")).decision);
 }
 
 TEST_F(DecisionCacheTest, KeepsAFileThatIsNone) {

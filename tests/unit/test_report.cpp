@@ -276,6 +276,25 @@ TEST(ReportOrder, ShowsWhyAStrategyIsExcluded) {
   EXPECT_TRUE(contains(order_text(nothing_right_run().orders[0]), "Selected: none"));
 }
 
+TEST(ReportOrder, SaysOfWhichFieldsTheMessagesAre) {
+  OrderRecord order = usual_order();
+  EXPECT_TRUE(contains(line_with(order_text(order), "one message"), "one message (doubles) "));
+  order.tuning.kind = {3, Precision::single};
+  EXPECT_TRUE(
+      contains(line_with(order_text(order), "one message"), "one message (3 floats a DOF) "));
+}
+
+TEST(ReportHeader, SaysWhichFieldsAreExchangedWhereNothingIsSolved) {
+  RunRecord run = usual_run();
+  EXPECT_FALSE(contains(header_text(run), "exchanges of"));
+  run.input.problem = ProblemKind::none;
+  EXPECT_TRUE(contains(header_text(run), "none, exchanges of doubles are measured, lambda 1"));
+  run.input.field_kind = {1, Precision::single};
+  EXPECT_TRUE(contains(header_text(run), "none, exchanges of floats are measured"));
+  run.input.field_kind = {64, Precision::double_};
+  EXPECT_TRUE(contains(header_text(run), "none, exchanges of 64 doubles a DOF are measured"));
+}
+
 TEST(ReportOrder, SaysHowMessagesLieInTheField) {
   EXPECT_TRUE(contains(order_text(usual_order()),
                        "in the field 3 of 6 messages are contiguous, 1 evenly strided, 2 indexed"));
@@ -538,6 +557,8 @@ TEST(ReportJson, CarriesWhatItWasGiven) {
   EXPECT_EQ(order["messages"]["strided"], 1);
   EXPECT_EQ(order["messages"]["indexed"], 2);
   EXPECT_EQ(order["tuning"]["selected"], "device-pairwise+overlap");
+  EXPECT_EQ(order["tuning"]["components"], 1);
+  EXPECT_EQ(order["tuning"]["precision"], "double");
   EXPECT_EQ(order["tuning"]["breakdown"]["exchange_s"], 12e-6);
   const auto& plain = order["tuning"]["candidates"][0];
   EXPECT_EQ(plain["alone"]["samples_s"], (std::vector<double>{18e-6, 18.4e-6, 19e-6}));
