@@ -24,12 +24,21 @@ namespace {
 /// Of CG's time, what the audit may take where that is more than a stage of tuning may.
 constexpr double audit_share = 0.2;
 
+/// What `action` returns, in which ranks communicate by the exchange and the sum of CG: either may
+/// be what does not come back.
+template <class Action>
+auto communicating(const TuningGuard& guard, const SolveStrategies& strategies,
+                   const Action& action) {
+  return guarded(guard, strategies.exchange.name,
+                 [&] { return guarded(guard, "sum " + strategies.all_reduce.name, action); });
+}
+
 /// ‖b - A x‖ and ‖(b - A x) - r‖, over owned DOFs.
 struct ResidualCheck {
   double true_residual = 0, difference = 0;
 };
 
-/// Of `b` the null space is removed; ap is overwritten with A x.
+/// Of `b` the null space is removed; ap is overwritten with A x. Throws as GatherScatter::check().
 ResidualCheck check_residual(const Communicator& comm, const EllipticOperator& a,
                              const DeviceVector<double>& b, const CgVectors& v) {
   const AssembledSpace& space = a.space();
@@ -46,6 +55,7 @@ ResidualCheck check_residual(const Communicator& comm, const EllipticOperator& a
       },
       squares[0], squares[1]);
   comm.sum(squares);
+  space.gs().check();
   return {std::sqrt(squares[0]), std::sqrt(squares[1])};
 }
 
@@ -112,17 +122,20 @@ FusedVectorOps fused_ops(const Communicator& comm, const AssembledSpace& space,
 std::optional<SummationCost> cost_of_determinism(
     const Communicator& comm, const EllipticOperator& a, const GeometricFactors& geometry,
     const DeviceVector<double>& b, const DeviceVector<double>& inverse_diagonal, const CgVectors& v,
-    const SolveStrategies& strategies, double budget_seconds) {
+    const SolveStrategies& strategies, const TuningGuard& guard, double budget_seconds) {
   const auto seconds_of = [&](const EllipticOperator& op, int iterations) {
     AssembledSpace& space = op.space();
     Kokkos::deep_copy(v.r, b);
     std::function<void(const DeviceVector<double>&)> project;
     if (op.is_singular())
       project = [&](const DeviceVector<double>& r) { remove_constants(comm, space, r); };
-    return conjugate_gradients(comm, op,
-                               fused_ops(comm, space, inverse_diagonal, strategies.all_reduce), v,
-                               {iterations, 0}, project)
-        .seconds;
+    return communicating(guard, strategies, [&] {
+      const CgResult cg = conjugate_gradients(
+          comm, op, fused_ops(comm, space, inverse_diagonal, strategies.all_reduce), v,
+          {iterations, 0}, project, [&](int) { guard.go_on(); });
+      space.gs().check();
+      return cg.seconds;
+    });
   };
   try {
     AssembledSpace ordinary(comm, a.space().mesh());
@@ -240,13 +253,8 @@ SolveRecord solve(const Communicator& comm, const Case& input, Discretization& d
   std::function<void(const DeviceVector<double>&)> project;
   if (a.is_singular())
     project = [&](const DeviceVector<double>& r) { remove_constants(comm, space, r); };
-  // Either may be what does not come back.
-  const auto communicating = [&](const auto& action) {
-    return guarded(guard, strategy.name,
-                   [&] { return guarded(guard, "sum " + all_reduce.name, action); });
-  };
   // The first application touches memory and code for the first time; it is not the solver's time.
-  communicating([&] {
+  communicating(guard, strategies, [&] {
     a.apply(v.r, v.ap);
     Kokkos::fence("nekbone_k: solve set up");
   });
@@ -267,7 +275,7 @@ SolveRecord solve(const Communicator& comm, const Case& input, Discretization& d
                ? action(fused_ops(comm, space, inverse_diagonal, all_reduce))
                : action(KokkosKernelsVectorOps(comm, space.range(), inverse_diagonal));
   };
-  const CgResult cg = communicating([&] {
+  const CgResult cg = communicating(guard, strategies, [&] {
     const CgResult result = with_vector_ops(iterate);
     space.gs().check();
     return result;
@@ -281,7 +289,8 @@ SolveRecord solve(const Communicator& comm, const Case& input, Discretization& d
   record.residual = cg.residual();
   record.history = cg.history;
   record.solve_seconds = cg.seconds;
-  const ResidualCheck check = check_residual(comm, a, b, v);
+  const ResidualCheck check =
+      communicating(guard, strategies, [&] { return check_residual(comm, a, b, v); });
   record.true_residual = check.true_residual;
   if (a.is_singular()) remove_constants(comm, space, v.x);
   if (space.is_deterministic()) record.checksum = checksum(comm, space, v.x);
@@ -309,7 +318,7 @@ SolveRecord solve(const Communicator& comm, const Case& input, Discretization& d
     before_comparisons(record);
     progress.stage(fmt::format("order {}: comparing with ordinary sums", record.order));
     record.summation_cost = cost_of_determinism(comm, a, geometry, b, inverse_diagonal, v,
-                                                strategies, input.tuning.budget_seconds / 2);
+                                                strategies, guard, input.tuning.budget_seconds / 2);
   }
   if (!input.audit || !record.passed || cg.iterations == 0) return record;
   const AuditOptions options{

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 
 import harness
 from harness import small
@@ -122,6 +123,31 @@ class Faults(harness.CliTest):
             self.assertIn(("sum host-shared", how), lines)
             sums = {c["all_reduce"]: c for c in report["all_reduce"]["candidates"]}
             self.assertIn(how, sums["host-shared"]["failure"])
+
+    def test_what_goes_wrong_after_the_solve_is_journaled(self):
+        """In b - Ax or, where sums are deterministic, beside ordinary ones: a run's last exchange."""
+        changes = {"gather_scatter__strategies": "[device-neighbour]",
+                   "gather_scatter__tuning__budget_seconds": "0",  # so that all runs do the same
+                   "gather_scatter__tuning__grid_budget_seconds": "0",
+                   "gather_scatter__tuning__patience_seconds": "0.5",
+                   "solver__all_reduce": "host-shared", "solver__iterations": "30",
+                   "solver__tolerance": "0"}
+        for deterministic, stage, faults in (
+                ("false", "verifying the solution",
+                 (("hang", "did not come back"), ("crash", "crashed"))),
+                ("true", "comparing with ordinary sums",
+                 (("hang", "did not come back"), ("refuse", "threw")))):
+            changes["deterministic"] = deterministic
+            run = self.run_small("count", self.new_folder(), **changes)
+            self.assertEqual(run.code, 0, str(run))
+            [calls] = set(re.findall(r"MPI_Ineighbor_alltoallv: (\d+) calls", run.err))
+            for fault, how in faults:
+                folder = self.new_folder()
+                run = self.run_small(f"{fault}@{int(calls) - 1}", folder, **changes)
+                self.assertNotEqual(run.code, 0, str(run))
+                self.assertIn(stage, run.err, str(run))
+                self.assertEqual(set(journaled(folder)),
+                                 {("device-neighbour", how), ("sum host-shared", how)}, str(run))
 
     def test_a_sum_that_crashes_costs_one_run(self):
         folder = self.new_folder()
