@@ -67,9 +67,10 @@ class Exchange {
   /// Waits until all messages are in `receive` and `send` may be changed.
   virtual void finish() = 0;
 
-  /// For strategies whose kernels pack `field` on the way: launches them, instead of a kernel that
-  /// fills `send`, before start(). Returns false, and does nothing, where there is no such way.
-  /// Waits for nothing. `field` stays as it is until after finish().
+  /// For strategies whose kernels pack `field` on the way, or that send pieces of it: launches what
+  /// they need, instead of a kernel that fills `send`, before start(). Returns false, and does
+  /// nothing, where there is no such way. Waits for nothing. `field` stays as it is until after
+  /// finish().
   virtual bool pack(const OutgoingField&) { return false; }
   /// finish(), for an unpack kernel launched next that can read elsewhere than in `receive`, and
   /// wait for flags itself.

@@ -14,6 +14,7 @@
 
 #include "core/machine.hpp"
 #include "gs/halo_exchange.hpp"
+#include "gs/message_layout.hpp"
 #include "gs/strategies/host_staged.hpp"
 #include "gs/strategies/pairwise.hpp"
 #include "support/available_strategies.hpp"
@@ -41,6 +42,13 @@ std::vector<GlobalId> candidates_of(int rank, int size) {
 std::vector<GlobalId> candidates_of_slab(int rank, int) {
   std::vector<GlobalId> ids;
   for (GlobalId id = 25 * rank; id < 25 * (rank + 2); ++id) ids.push_back(id);
+  return ids;
+}
+
+// The same, but those that the next rank has, too, are in no order and lie anywhere in its message.
+std::vector<GlobalId> candidates_of_uneven_slab(int rank, int size) {
+  std::vector<GlobalId> ids = candidates_of_slab(rank, size);
+  for (int i = 0; i < 25; ++i) ids[25 + i] = 25 * (rank + 1) + 7 * i % 25;
   return ids;
 }
 
@@ -175,54 +183,88 @@ T rounding_share(GlobalId id, int rank, int component, int call) {
 
 using CandidatesOf = std::vector<GlobalId> (*)(int rank, int size);
 
+// One exchange, whose sums must be those of a loop over the ranks.
 template <class T>
-void expect_sums_in_rank_order(const Communicator& comm, const Strategy& strategy,
-                               CandidatesOf candidates, int components) {
-  const auto plan = std::make_shared<const DeviceHaloPlan>(
-      make_halo_plan(comm, candidates(comm.rank(), comm.size())));
-  const LocalIndex n_shared = plan->host.n_shared();
-  std::vector<std::set<GlobalId>> ids_of_rank;
-  for (int r = 0; r < comm.size(); ++r) {
-    const auto ids = candidates(r, comm.size());
-    ids_of_rank.emplace_back(ids.begin(), ids.end());
+class SumsInRankOrder {
+ public:
+  SumsInRankOrder(const Communicator& comm, const Strategy& strategy, CandidatesOf candidates,
+                  int components)
+      : m_comm(comm),
+        m_plan(std::make_shared<const DeviceHaloPlan>(
+            make_halo_plan(comm, candidates(comm.rank(), comm.size())))),
+        m_exchange(comm, m_plan, strategy, components) {
+    for (int r = 0; r < comm.size(); ++r) {
+      const auto ids = candidates(r, comm.size());
+      m_ids_of_rank.emplace_back(ids.begin(), ids.end());
+    }
   }
-  HaloExchange<T> exchange(comm, plan, strategy, components);
-  for (int call = 0; call < 4; ++call) {
-    // The field lies elsewhere at each call, with entries behind the shared ones at every other.
-    const LocalIndex others = call % 2 * 5;
-    const DeviceField<T> field("field", n_shared + others, components);
+
+  LocalIndex n_shared() const { return m_plan->host.n_shared(); }
+
+  // The shares of a call, in the first entries of `field`, are summed; nothing else changes.
+  void expect(const DeviceField<T>& field, int call) {
     const auto host = Kokkos::create_mirror_view(field);
+    const auto components = static_cast<int>(field.extent(1));
     Kokkos::deep_copy(host, T(-7));
-    for (LocalIndex s = 0; s < n_shared; ++s)
+    for (LocalIndex s = 0; s < n_shared(); ++s)
       for (int c = 0; c < components; ++c)
-        host(s, c) = rounding_share<T>(plan->host.ids[s], comm.rank(), c, call);
+        host(s, c) = rounding_share<T>(m_plan->host.ids[s], m_comm.rank(), c, call);
     Kokkos::deep_copy(field, host);
-    exchange.poison(std::numeric_limits<T>::quiet_NaN());
-    exchange.start(field);
-    exchange.finish(field, Reduction::add);
+    m_exchange.poison(std::numeric_limits<T>::quiet_NaN());
+    m_exchange.start(field);
+    m_exchange.finish(field, Reduction::add);
     Kokkos::deep_copy(host, field);
     for (int c = 0; c < components; ++c) {
-      for (LocalIndex s = 0; s < n_shared; ++s) {
-        const GlobalId id = plan->host.ids[s];
+      for (LocalIndex s = 0; s < n_shared(); ++s) {
+        const GlobalId id = m_plan->host.ids[s];
         std::optional<T> sum;
-        for (int r = 0; r < comm.size(); ++r) {
-          if (!ids_of_rank[r].contains(id)) continue;
+        for (int r = 0; r < m_comm.size(); ++r) {
+          if (!m_ids_of_rank[r].contains(id)) continue;
           const T share = rounding_share<T>(id, r, c, call);
           sum = sum ? *sum + share : share;
         }
         EXPECT_EQ(host(s, c), *sum) << "DOF " << id << ", component " << c << ", call " << call;
       }
-      for (LocalIndex s = n_shared; s < n_shared + others; ++s) EXPECT_EQ(host(s, c), T(-7));
+      for (std::size_t s = n_shared(); s < host.extent(0); ++s) EXPECT_EQ(host(s, c), T(-7));
     }
   }
+
+ private:
+  const Communicator& m_comm;
+  std::shared_ptr<const DeviceHaloPlan> m_plan;
+  HaloExchange<T> m_exchange;
+  std::vector<std::set<GlobalId>> m_ids_of_rank;
+};
+
+// The field lies elsewhere at each call, with entries behind the shared ones at every other.
+template <class T>
+void expect_sums_of_new_fields(SumsInRankOrder<T> sums, int components) {
+  for (int call = 0; call < 4; ++call)
+    sums.expect(DeviceField<T>("field", sums.n_shared() + call % 2 * 5, components), call);
 }
 
+// Two fields that stay, with the shares of another call each time.
+void expect_sums_of_two_fields(SumsInRankOrder<double> sums, int components) {
+  const DeviceField<double> a("a", sums.n_shared(), components);
+  const DeviceField<double> b("b", sums.n_shared(), components);
+  int call = 0;
+  for (const auto& field : {a, b, a, a, b, b, a}) sums.expect(field, call++);
+}
+
+constexpr CandidatesOf all_candidates[] = {candidates_of, candidates_of_slab,
+                                           candidates_of_uneven_slab};
+
 TEST_P(StrategiesEach, AddsSharesInRankOrderWhereverTheFieldLies) {
-  for (const CandidatesOf candidates : {candidates_of, candidates_of_slab})
-    for (const int components : {1, 2, 3}) {
-      expect_sums_in_rank_order<double>(m_comm, GetParam(), candidates, components);
-      expect_sums_in_rank_order<float>(m_comm, GetParam(), candidates, components);
+  for (const CandidatesOf candidates : all_candidates)
+    for (const int n : {1, 2, 3}) {
+      expect_sums_of_new_fields<double>({m_comm, GetParam(), candidates, n}, n);
+      expect_sums_of_new_fields<float>({m_comm, GetParam(), candidates, n}, n);
     }
+}
+
+TEST_P(StrategiesEach, AddsSharesInRankOrderOfTwoFieldsInTurn) {
+  for (const CandidatesOf candidates : all_candidates)
+    for (const int n : {1, 2}) expect_sums_of_two_fields({m_comm, GetParam(), candidates, n}, n);
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, StrategiesEach,
@@ -233,6 +275,104 @@ INSTANTIATE_TEST_SUITE_P(Table, StrategiesEach,
                                name.begin(), name.end(),
                                [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
                            return name;
+                         });
+
+// ---- Messages that stay in the field -----------------------------------------------------------
+
+// What an exchange sends from where, by the interface that HaloExchange uses.
+class StrategiesInPlace : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (!is_host_device) GTEST_SKIP() << "MPI is given no field in a device's memory";
+    const std::string why = why_unavailable(m_comm, m_strategy);
+    if (!why.empty()) GTEST_SKIP() << why;
+  }
+
+  HaloPlan plan_of(CandidatesOf candidates) const {
+    return make_halo_plan(m_comm, candidates(m_comm.rank(), m_comm.size()));
+  }
+  std::unique_ptr<Exchange> make(const HaloPlan& plan, const Buffer& send, const Buffer& receive,
+                                 int components = 1) const {
+    return m_strategy.make(m_comm, plan,
+                           {send.data(), receive.data(), components * sizeof(double)});
+  }
+
+  const Communicator m_comm{MPI_COMM_WORLD};
+  const Strategy& m_strategy = *find_strategy(GetParam());
+};
+
+using StrategiesInPlaceOrPackedAtOnce = StrategiesInPlace;
+
+double share_of_call(GlobalId id, int rank, int call) { return 1000. * call + 100 * id + rank; }
+
+TEST_P(StrategiesInPlace, ConsecutiveDofsAreSentFromTheField) {
+  constexpr double untouched = -1;
+  for (const CandidatesOf candidates : {candidates_of_slab, candidates_of_uneven_slab}) {
+    const HaloPlan plan = plan_of(candidates);
+    const std::size_t bytes = plan.n_slots() * sizeof(double);
+    const Buffer send(bytes), receive(bytes);
+    auto* const sent = reinterpret_cast<double*>(send.data());
+    const auto* const received = reinterpret_cast<const double*>(receive.data());
+    const auto exchange = make(plan, send, receive);
+    const DeviceVector<double> a("a", plan.n_shared()), b("b", plan.n_shared());
+    const bool some_stay = message_layouts(plan).contiguous > 0;
+
+    for (int call = 0; call < 7; ++call) {
+      const DeviceVector<double>& field = call % 2 == 0 ? a : b;
+      for (LocalIndex s = 0; s < plan.n_shared(); ++s)
+        field(s) = share_of_call(plan.ids[s], m_comm.rank(), call);
+      std::fill_n(sent, plan.n_slots(), untouched);
+      receive.fill(0xff);
+      // At some calls, as in a staged exchange, nothing is known but what was packed before.
+      const bool is_told = call % 3 != 2;
+      const bool packs = is_told && exchange->pack({field.data(), field.extent(0), 8, 1});
+      EXPECT_TRUE(packs || !is_told || !some_stay);
+      if (!packs)
+        for (LocalIndex slot = 0; slot < plan.n_slots(); ++slot)
+          sent[slot] = field(plan.message_dofs[slot]);
+      exchange->start();
+      exchange->finish();
+
+      for (const Neighbour& n : plan.neighbours) {
+        const bool stays = packs && layout_of(plan, n) == MessageLayout::contiguous;
+        for (LocalIndex slot = n.offset; slot < n.offset + n.count; ++slot) {
+          const GlobalId id = plan.ids[plan.message_dofs[slot]];
+          EXPECT_EQ(received[slot], share_of_call(id, n.rank, call)) << "call " << call;
+          if (stays) {
+            EXPECT_EQ(sent[slot], untouched) << "call " << call;
+          }
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, StrategiesInPlace,
+                         testing::Values("device-pairwise", "device-persistent", "device-put",
+                                         "device-pipelined", "device-datatypes"),
+                         [](const auto& test) {
+                           return std::string(test.param + std::string("device-").size());
+                         });
+
+TEST_P(StrategiesInPlaceOrPackedAtOnce, PackingIsTheCallersWhereNothingCanStay) {
+  for (const CandidatesOf candidates : {candidates_of, candidates_of_slab}) {
+    // The messages of the one are indexed, of the other entries lie beside other components.
+    const int components = candidates == candidates_of ? 1 : 2;
+    const HaloPlan plan = plan_of(candidates);
+    const DeviceField<double> field("field", plan.n_shared(), components);
+    const Buffer send(8 * components * plan.n_slots()), receive(8 * components * plan.n_slots());
+    send.fill(0xa5);
+    const auto before = send.content();
+    const auto exchange = make(plan, send, receive, components);
+    EXPECT_FALSE(exchange->pack({field.data(), field.stride(1), 8, components}));
+    EXPECT_EQ(send.content(), before);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, StrategiesInPlaceOrPackedAtOnce,
+                         testing::Values("device-pairwise", "device-persistent", "device-put"),
+                         [](const auto& test) {
+                           return std::string(test.param + std::string("device-").size());
                          });
 
 // ---- Poison ------------------------------------------------------------------------------------

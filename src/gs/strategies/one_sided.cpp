@@ -5,6 +5,7 @@
 #include "core/errors.hpp"
 #include "core/types.hpp"
 #include "gs/strategies/mpi_item.hpp"
+#include "gs/strategies/outgoing_messages.hpp"
 #include "gs/strategies/slots_there.hpp"
 
 namespace nekbone_k {
@@ -13,7 +14,7 @@ namespace {
 class OneSided final : public Exchange {
  public:
   OneSided(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
-      : m_plan(plan), m_buffers(buffers), m_item(buffers.item_bytes) {
+      : m_plan(plan), m_buffers(buffers), m_item(buffers.item_bytes), m_outgoing(plan, buffers) {
     for (const std::int64_t slot : slots_there(comm, plan)) m_targets.push_back(slot);
     std::vector<int> ranks;
     for (const Neighbour& n : plan.neighbours) ranks.push_back(n.rank);
@@ -40,6 +41,8 @@ class OneSided final : public Exchange {
   OneSided(const OneSided&) = delete;
   OneSided& operator=(const OneSided&) = delete;
 
+  bool pack(const OutgoingField& field) override { return m_outgoing.pack(field); }
+
   void start() override {
     if (m_plan.neighbours.empty()) return;
     m_buffers.stream.fence(
@@ -48,10 +51,11 @@ class OneSided final : public Exchange {
     check_mpi(MPI_Win_start(m_neighbours, 0, m_window), "MPI_Win_start");
     for (std::size_t n = 0; n < m_targets.size(); ++n) {
       const Neighbour& to = m_plan.neighbours[n];
-      check_mpi(MPI_Put(m_buffers.message(m_buffers.send, to), to.count, m_item.get(), to.rank,
-                        m_targets[n], to.count, m_item.get(), m_window),
+      check_mpi(MPI_Put(m_outgoing.message(n), to.count, m_item.get(), to.rank, m_targets[n],
+                        to.count, m_item.get(), m_window),
                 "MPI_Put");
     }
+    m_outgoing.forget_field();
   }
 
   void finish() override {
@@ -69,6 +73,7 @@ class OneSided final : public Exchange {
   const HaloPlan& m_plan;
   MessageBuffers m_buffers;
   MpiItem m_item;
+  OutgoingMessages m_outgoing;
   std::vector<MPI_Aint> m_targets;  // in items, in the neighbours' windows
   MPI_Group m_neighbours = MPI_GROUP_NULL;
   MPI_Win m_window = MPI_WIN_NULL;

@@ -8,7 +8,8 @@ namespace nekbone_k {
 
 /// MPI_Put into a window on each neighbour's receive buffer, between post and start and complete
 /// and wait among the neighbours (active target), straight on the buffers, whatever memory they are
-/// in. Made and destroyed collectively; throws UnavailableError where MPI makes no such window.
+/// in. On a CPU messages of consecutive DOFs are put from the field (OutgoingMessages). Made and
+/// destroyed collectively; throws UnavailableError where MPI makes no such window.
 std::unique_ptr<Exchange> make_one_sided(const Communicator&, const HaloPlan&,
                                          const MessageBuffers&);
 

@@ -2,6 +2,7 @@
 
 #include "core/types.hpp"
 #include "gs/strategies/mpi_item.hpp"
+#include "gs/strategies/outgoing_messages.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -9,9 +10,15 @@ namespace {
 class Pairwise final : public Exchange {
  public:
   Pairwise(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
-      : m_comm(comm), m_plan(plan), m_buffers(buffers), m_item(buffers.item_bytes) {
+      : m_comm(comm),
+        m_plan(plan),
+        m_buffers(buffers),
+        m_item(buffers.item_bytes),
+        m_outgoing(plan, buffers) {
     m_requests.reserve(2 * plan.neighbours.size());
   }
+
+  bool pack(const OutgoingField& field) override { return m_outgoing.pack(field); }
 
   void start() override {
     m_requests.clear();
@@ -21,10 +28,13 @@ class Pairwise final : public Exchange {
     // Receives first: a message that finds its receive posted is not copied through MPI's own
     // buffers.
     post_receives(m_comm, m_plan, m_buffers, m_buffers.receive, m_item, tag, m_requests);
-    for (const Neighbour& n : m_plan.neighbours)
-      check_mpi(MPI_Isend(m_buffers.message(m_buffers.send, n), n.count, m_item.get(), n.rank, tag,
-                          m_comm.get(), &m_requests.emplace_back()),
+    for (std::size_t p = 0; p < m_plan.neighbours.size(); ++p) {
+      const Neighbour& n = m_plan.neighbours[p];
+      check_mpi(MPI_Isend(m_outgoing.message(p), n.count, m_item.get(), n.rank, tag, m_comm.get(),
+                          &m_requests.emplace_back()),
                 "MPI_Isend");
+    }
+    m_outgoing.forget_field();
   }
 
   void finish() override { wait_all(m_requests, m_buffers.patience); }
@@ -36,6 +46,7 @@ class Pairwise final : public Exchange {
   const HaloPlan& m_plan;
   MessageBuffers m_buffers;
   MpiItem m_item;
+  OutgoingMessages m_outgoing;
   std::vector<MPI_Request> m_requests;
 };
 

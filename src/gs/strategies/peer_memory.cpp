@@ -121,6 +121,7 @@ class PeerExchange final : public Exchange {
     introduce_peers();
     m_dofs = to_device("nekbone_k: message DOFs", plan.message_dofs);
     if (m_far.neighbours.empty()) return;
+    m_far.message_dofs = plan.message_dofs;  // those of all, as offsets are
     for (const std::uint64_t parity : {0, 1})
       m_far_exchange[parity] = make_pairwise(
           comm, m_far,
@@ -271,7 +272,7 @@ class PeerExchange final : public Exchange {
   const HaloPlan& m_plan;
   MessageBuffers m_buffers;
   std::vector<Neighbour> m_near;  // on this node
-  HaloPlan m_far;                 // its neighbours are those elsewhere; it has nothing else
+  HaloPlan m_far;                 // its neighbours are those elsewhere, its slots those of all
   std::array<std::unique_ptr<Exchange>, 2> m_far_exchange;  // into either landing
   std::size_t m_landing_bytes = 0;
   std::unique_ptr<PeerMemory> m_memory;

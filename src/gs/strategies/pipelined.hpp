@@ -8,9 +8,8 @@ namespace nekbone_k {
 
 /// As make_pairwise(), but each message is sent as soon as it is packed, while the next one is
 /// being packed: a kernel and an event a neighbour, where the others have one kernel and one fence
-/// for all. On a host a message is packed right before it is sent. One of one component whose DOFs
-/// are consecutive need not be packed: it is sent, or copied to the host, from the field itself;
-/// not sent from a device's, for the reason in gs/message_memory.hpp.
+/// for all. On a host a message is packed right before it is sent. One of consecutive DOFs need
+/// not be packed: it is sent, on a CPU, or copied to the host from the field (OutgoingMessages).
 ///
 /// Messages arrive in slots of their own in any order, and what has to be done for one is done when
 /// it is there. Their sum is not: the shares of a DOF are combined in ascending rank, so that its
