@@ -9,10 +9,11 @@
 #   scaling-NP  weak and strong, 1 to NP ranks    launches-NP  one case 20 times: is the choice right?
 #   weak-NP     the same at hipBone's other cases pinned-NP    the choice beside each strategy pinned
 #   gs64-NP     inputs/gs64.yaml                  exchange-NP  one exchange by size
+#   faults-NP   what a run survives of an MPI that is not GPU-aware; wants Python's jsonschema
 # The last lines say how long each part took and whether it ended well.
 set -uo pipefail
 if [[ $# -lt 3 || ! -x $1/nekbone-k ]]; then
-  sed -n '2,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+  sed -n '2,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
   exit 2
 fi
 bin=$(cd "$1" && pwd)
@@ -78,6 +79,9 @@ run_part() {
     gs64) mpirun -np "$np" "$program" inputs/gs64.yaml --report "$out/gs64-$np.json" ;;
     exchange)
       python3 bench/exchange_by_size.py --launcher "mpirun -np $np" "$bin/bench_exchange_by_size" "$out" ;;
+    faults)
+      python3 tests/cli/test_faults.py --nekbone-k "$program" --source . --mpiexec mpirun \
+        Faults.test_an_mpi_that_is_not_gpu_aware_costs_one_run ;;
     determinism) determinism "$np" ;;
     *) echo "no part is called $1" >&2; return 2 ;;
   esac

@@ -82,6 +82,17 @@ class GatherScatter {
     }
   }
 
+  /// start() and finish() at once: by one kernel where the strategy has such a way and sums are
+  /// ordinary. Collective.
+  template <class T>
+  void exchange(const DeviceField<T>& field, Reduction op, EventLog* log = nullptr) {
+    Resources<T>& used = resources<T>(static_cast<int>(field.extent(1)));
+    if (!m_contributions && used.exchange.exchange_by_kernel(field, op))
+      return record(log, "exchanged by a kernel");
+    start(field, log);
+    finish(field, op, log);
+  }
+
   /// Begins to combine the ranks' shares of an assembled field, whose first n_shared entries are
   /// the shared DOFs, as gather_shared() left them; between start and finish the other entries may
   /// be worked on. Collective.

@@ -10,6 +10,7 @@
 #include "gs/exchange.hpp"
 #include "gs/index_runs.hpp"
 #include "gs/message_memory.hpp"
+#include "gs/peer_messages.hpp"
 #include "gs/reduction.hpp"
 #include "gs/strategy_table.hpp"
 
@@ -118,6 +119,27 @@ class HaloExchange {
             comm, m_plan->host,
             {m_send.data(), m_receive.data(), components * sizeof(T), m_stream, patience})) {}
 
+  /// Combines the shared entries of `field`, shape (>= n_shared, components): start() and finish()
+  /// at once, by one kernel where the strategy has such a way. Collective.
+  void exchange(const DeviceField<T>& field, Reduction op) {
+    if (exchange_by_kernel(field, op)) return;
+    start(field);
+    finish(field, op);
+  }
+  /// exchange() by one kernel. Returns false, having done nothing, where there is no such way here.
+  bool exchange_by_kernel(const DeviceField<T>& field, Reduction op) {
+    const PeerMessages* const messages = m_exchange->begin_by_kernel();
+    if (messages == nullptr) return false;
+    order(ExecutionSpace(), m_stream);
+    with_reduction(op, [&](auto reduction) {
+      launch_exchange(m_stream, *messages,
+                      MessageSource<T>{field.data(), false, 1, field.stride(1), m_components},
+                      shares<decltype(reduction)::value>(field));
+    });
+    order(m_stream, ExecutionSpace());
+    return true;
+  }
+
   /// Packs the shared entries of `field`, shape (>= n_shared, components), and posts the messages.
   /// Collective, with finish().
   void start(const DeviceField<T>& field) {
@@ -153,10 +175,7 @@ class HaloExchange {
   }
   void unpack(const DeviceField<T>& field, Reduction op) {
     with_reduction(op, [&](auto reduction) {
-      unpack_by(
-          CombineShares<T, decltype(reduction)::value>{field, m_plan->only_slots,
-                                                       m_plan->share_offsets, m_plan->share_slots},
-          m_plan->only_slot_runs);
+      unpack_by(shares<decltype(reduction)::value>(field), m_plan->only_slot_runs);
     });
   }
   /// unpack() of the shared DOFs in `runs` by combine(run, from, messages).
@@ -179,6 +198,10 @@ class HaloExchange {
   }
 
  private:
+  template <Reduction op>
+  CombineShares<T, op> shares(const DeviceField<T>& field) const {
+    return {field, m_plan->only_slots, m_plan->share_offsets, m_plan->share_slots};
+  }
   std::size_t buffer_bytes() const { return sizeof(T) * m_plan->host.n_slots() * m_components; }
 
   ExecutionSpace m_stream;

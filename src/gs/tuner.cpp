@@ -273,10 +273,7 @@ class Tuner {
     exchange.finish(m_field, Reduction::add);
   }
 
-  void exchange_once(HaloExchange<T>& exchange) {
-    exchange.start(m_field);
-    exchange.finish(m_field, Reduction::add);
-  }
+  void exchange_once(HaloExchange<T>& exchange) { exchange.exchange(m_field, Reduction::add); }
 
   ExchangeBreakdown break_down(Candidate& winner) {
     std::array<std::vector<double>, 3> parts;

@@ -159,21 +159,26 @@ class VerificationSteps {
     const std::string failure = m_comm.first_text(failure_here);
     if (m_failure.empty()) m_failure = failure;
   }
-  /// The sample's shares, in the first entries of `field`, by the exchange, beside what is right.
-  /// Whether all messages have come: else they may still be on their way.
+  /// The sample's shares, in the first entries of `field`, by the exchange, beside what is right;
+  /// `by_kernel` where one kernel can do it. Whether all messages have come: else they may still be
+  /// on their way.
   template <class T>
   bool try_exchange(HaloExchange<T>& exchange, const HaloPlan& plan,
-                    const VerificationSample<T>& sample, const DeviceField<T>& field,
-                    Reduction op) {
+                    const VerificationSample<T>& sample, const DeviceField<T>& field, Reduction op,
+                    bool by_kernel) {
+    bool done = false;
     step([&] {
       Kokkos::deep_copy(
           Kokkos::subview(field, std::pair<LocalIndex, LocalIndex>(0, plan.n_shared()),
                           Kokkos::ALL),
           sample.shares);
       exchange.poison(poison_for<T>(op));
-      exchange.start(field);
+      done = by_kernel && exchange.exchange_by_kernel(field, op);
+      if (!done) exchange.start(field);
     });
-    step([&] { exchange.finish(field, op); });
+    step([&] {
+      if (!done) exchange.finish(field, op);
+    });
     if (!m_failure.empty()) return false;
     agree(differ(field, sample.combined)
               ? first_bad_dof(field, sample.combined, plan, m_comm.rank(), op)
@@ -222,7 +227,8 @@ class Verification {
       const DeviceVector<T> memory("nekbone_k: verification",
                                    std::size_t(plan.n_shared()) * components + 1);
       const DeviceField<T> field(memory.data() + call, plan.n_shared(), components);
-      if (m_steps.try_exchange(*exchange, plan, sample, field, op)) continue;
+      // First in parts, as where other work comes between them, then at once.
+      if (m_steps.try_exchange(*exchange, plan, sample, field, op, call > 0)) continue;
       // Messages may still be on their way, into its buffers and from the field: given up, not
       // freed.
       static_cast<void>(exchange.release());
@@ -278,7 +284,7 @@ std::string Verifier::verify_again(HaloExchange<T>& exchange, const DeviceField<
   const auto components = static_cast<int>(field.extent(1));
   steps.try_exchange(exchange, plan,
                      m_whole.sample<T>(m_comm.rank(), Reduction::add, components, 2), field,
-                     Reduction::add);
+                     Reduction::add, true);
   if (!steps.failure().empty()) return steps.failure();
   const LocalIndex touched = count_touched(field, plan.n_shared(), untouched);
   steps.agree(touched > 0 ? fmt::format("WRONG add of {}: {} entries that rank {} does not "

@@ -108,8 +108,10 @@ double EllipticOperator::apply(const DeviceVector<double>& u, const DeviceVector
   apply_interior(u, au);
   record(log, "interior elements");
   if (overlapped && !is_host_device) gs.post(field, log);
-  if (!overlapped) gs.start(field, log);
-  gs.finish(field, Reduction::add, log);
+  if (overlapped)
+    gs.finish(field, Reduction::add, log);
+  else
+    gs.exchange(field, Reduction::add, log);
   if (m_reproducible_dot)
     return m_reproducible_dot->sum("nekbone_k: u . Au", DotTerms{u.data(), au.data()})[0];
   return u_dot_au();

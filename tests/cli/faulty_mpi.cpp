@@ -11,6 +11,8 @@
 //   refuse-256k, shift-256k            as below, and only a probe of transfers sends so many
 //   shift-64k, crash-64k, refuse-64k   MPI_Isend of 64 KiB sends what lies a byte further; ends the
 //                                      process by SIGSEGV; fails
+//   crash-device                       MPI_Isend from memory that the host cannot read ends the
+//                                      process by SIGSEGV, as an MPI that is not GPU-aware does
 #include <mpi.h>
 #include <unistd.h>
 
@@ -35,6 +37,15 @@ std::string_view fault_of(long call) {
 }
 
 long neighbour_calls = 0;
+
+bool host_can_read(const void* memory) {
+  int ends[2];
+  if (pipe(ends) != 0) return true;
+  const bool can = write(ends[1], memory, 1) == 1;  // the kernel looks before it reads
+  close(ends[0]);
+  close(ends[1]);
+  return can;
+}
 
 }  // namespace
 
@@ -72,6 +83,7 @@ extern "C" int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int t
   constexpr int large = 64 << 10, probed = 256 << 10;
   if (count == probed && fault() == "refuse-256k") return MPI_ERR_OTHER;
   if (count == probed && fault() == "shift-256k") buffer = static_cast<const char*>(buffer) + 1;
+  if (fault() == "crash-device" && count > 0 && !host_can_read(buffer)) std::raise(SIGSEGV);
   if (count == large && fault() == "crash-64k") std::raise(SIGSEGV);
   if (count == large && fault() == "refuse-64k") return MPI_ERR_OTHER;
   // Without reading it, as it may be a device's memory: what lies one byte further.

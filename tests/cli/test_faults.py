@@ -211,6 +211,28 @@ class Faults(harness.CliTest):
                 if found["memory"] == "device" and name.startswith("device-"):
                     self.assertIn("MPI does not send device memory right", c["failure"])
 
+    def test_an_mpi_that_is_not_gpu_aware_costs_one_run(self):
+        """It crashes where it is handed device memory; nothing that does so is tried again."""
+        healthy = self.run_small("", self.new_folder())
+        self.assertEqual(healthy.code, 0, str(healthy))
+        if self.report(healthy)["machine"]["mpi_transfers"]["memory"] != "device":
+            self.skipTest("kernels run on the host, whose memory every MPI can read")
+        for first in ("smoke.yaml", "doctor"):
+            folder = self.new_folder()
+            if first == "doctor":
+                run = self.run_faulty("crash-device", 2, "doctor", folder=folder)
+            else:
+                run = self.run_small("crash-device", folder)
+            self.assertNotEqual(run.code, 0, str(run))
+            self.assertEqual({name for name, _ in journaled(folder)}, {"path by device messages"})
+            run = self.run_small("crash-device", folder)
+            self.assertEqual(run.code, 0, str(run))
+            self.assertIn("PASS", run.out)
+            for name, c in self.candidates(run).items():
+                if name.startswith("device-"):
+                    self.assertFalse(c["available"], f"{c}{run}")
+                    self.assertIn("device messages", c["failure"])
+
     def test_a_path_that_crashes_costs_one_run_whoever_uses_it(self):
         """MPI_Isend of 64 Ki items ends the process: only a path's measuring sends so many."""
         folder = self.new_folder()

@@ -211,8 +211,12 @@ class SumsInRankOrder {
         host(s, c) = rounding_share<T>(m_plan->host.ids[s], m_comm.rank(), c, call);
     Kokkos::deep_copy(field, host);
     m_exchange.poison(std::numeric_limits<T>::quiet_NaN());
-    m_exchange.start(field);
-    m_exchange.finish(field, Reduction::add);
+    if (call == 1) {
+      m_exchange.exchange(field, Reduction::add);
+    } else {
+      m_exchange.start(field);
+      m_exchange.finish(field, Reduction::add);
+    }
     Kokkos::deep_copy(host, field);
     for (int c = 0; c < components; ++c) {
       for (LocalIndex s = 0; s < n_shared(); ++s) {
@@ -265,6 +269,47 @@ TEST_P(StrategiesEach, AddsSharesInRankOrderWhereverTheFieldLies) {
 TEST_P(StrategiesEach, AddsSharesInRankOrderOfTwoFieldsInTurn) {
   for (const CandidatesOf candidates : all_candidates)
     for (const int n : {1, 2}) expect_sums_of_two_fields({m_comm, GetParam(), candidates, n}, n);
+}
+
+// Beyond what MPI sends eagerly, and so long that kernels write more of them at once; of another
+// length with each neighbour, with DOFs of all ranks between those of two.
+TEST_P(StrategiesEach, CombinesLongMessages) {
+  const GlobalId n_ring = GetParam().cost.carrier == Carrier::peer_memory ? 1'200'000 : 40'000;
+  constexpr GlobalId every = 1009;
+  const int ranks = m_comm.size();
+  const auto length = [&](int ring) { return n_ring - ring * (n_ring / 50); };
+  std::vector<GlobalId> ids;
+  std::set<int> rings{m_comm.rank(), (m_comm.rank() + 1) % ranks};
+  for (int ring = 0; ring < ranks; ++ring)
+    for (GlobalId i = 0; i < length(ring); ++i)
+      if (rings.contains(ring) || i % every == 0) ids.push_back(ring * n_ring + i);
+  const auto plan = std::make_shared<const DeviceHaloPlan>(make_halo_plan(m_comm, ids));
+  const LocalIndex n_shared = plan->host.n_shared();
+  HaloExchange<double> exchange(m_comm, plan, GetParam());
+  const DeviceField<double> field("field", std::max(n_shared, 1), 1);
+  const auto host = Kokkos::create_mirror_view(field);
+  const auto share = [](GlobalId id, int rank, int call) {
+    return static_cast<double>(id % 1000 + 1000 * rank + 100'000 * call);
+  };
+  for (int call = 0; call < 4; ++call) {
+    for (LocalIndex s = 0; s < n_shared; ++s)
+      host(s, 0) = share(plan->host.ids[s], m_comm.rank(), call);
+    Kokkos::deep_copy(field, host);
+    exchange.poison(std::numeric_limits<double>::quiet_NaN());
+    exchange.exchange(field, Reduction::add);
+    Kokkos::deep_copy(host, field);
+    LocalIndex wrong = 0;
+    for (LocalIndex s = 0; s < n_shared; ++s) {
+      const GlobalId id = plan->host.ids[s];
+      const auto ring = static_cast<int>(id / n_ring);
+      double sum = 0;
+      for (int r = 0; r < ranks; ++r)
+        if (r == ring || (r + 1) % ranks == ring || id % n_ring % every == 0)
+          sum += share(id, r, call);
+      wrong += host(s, 0) != sum;
+    }
+    EXPECT_EQ(wrong, 0) << "of " << n_shared << " at call " << call;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, StrategiesEach,

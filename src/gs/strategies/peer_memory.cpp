@@ -11,88 +11,53 @@
 #include "core/machine.hpp"
 #include "core/peer_memory.hpp"
 #include "gs/index_runs.hpp"
+#include "gs/peer_messages.hpp"
 #include "gs/strategies/pairwise.hpp"
 #include "gs/strategies/words.hpp"
 
 namespace nekbone_k {
 namespace {
 
-/// Slots of one neighbour that one team works on, and their DOFs.
-struct Piece {
-  int neighbour;
-  IndexRun slots;
-};
-
-/// What kernels know of a neighbour. One on another node has no flags: kernels pack for MPI, and
-/// read what MPI received.
-struct Peer {
-  /// Where items to it go, at even and odd calls: that of slot s to s * item_bytes behind.
-  std::byte* to[2];
-  Flag* sent = nullptr;           ///< at the neighbour: calls whose message from here is there
-  const Flag* arrived = nullptr;  ///< here: calls whose message from the neighbour has come
-  int n_pieces = 0;
-};
-
 constexpr int team_size = RunShape::team_size;
-constexpr std::size_t piece_bytes = 4096;
-using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<team_size, 0>>;
-using Team = Policy::member_type;
 
-/// Writes the messages of a call where the neighbours read them. The team that ends a message, of
-/// all that write it, raises its flag.
+/// Slots or DOFs that a team works on, of so many. Few, so that many write at once; of long
+/// messages more, as each team's begin and end take their time.
+LocalIndex most_of_a_team(std::size_t n_positions, std::size_t item_bytes) {
+  constexpr std::size_t enough_teams = 1024, least_bytes = 4096, most_bytes = 32768;
+  const std::size_t bytes = std::clamp(n_positions * item_bytes / enough_teams / least_bytes,
+                                       std::size_t{1}, most_bytes / least_bytes) *
+                            least_bytes;
+  return static_cast<LocalIndex>(std::max<std::size_t>(1, bytes / item_bytes));
+}
+
+/// Writes the messages of a call where the neighbours read them.
 template <class Word>
 struct Push {
-  DeviceVector<Piece> pieces;
-  DeviceVector<Peer> peers;
-  DeviceVector<int> written;  ///< (neighbours) pieces of the call's message
-  std::uint64_t call;
-  // Word w of the item in slot s is source[index * item_stride + w * word_stride], where the index
-  // is that of its DOF or, packed, s.
-  const Word* source;
-  const LocalIndex* dofs;  ///< by slot; null: packed
-  std::size_t item_stride, word_stride;
-  int words;
+  PeerMessages messages;
+  DeviceVector<PeerPiece> pieces;
+  MessageSource<Word> source;
 
-  KOKKOS_FUNCTION void operator()(const Team& team) const {
-    const Piece piece = pieces(team.league_rank());
-    const Peer peer = peers(piece.neighbour);
-    auto* const to = reinterpret_cast<Word*>(peer.to[call % 2]);
-    const IndexRun slots =
-        dofs != nullptr ? piece.slots
-                        : IndexRun{piece.slots.begin, piece.slots.count, piece.slots.begin, 1};
-    for_positions<team_size>(slots, dofs, team.team_rank(), [&](LocalIndex slot, LocalIndex index) {
-      const Word* const item = source + index * item_stride;
-      for (int w = 0; w < words; ++w) to[std::int64_t{slot} * words + w] = item[w * word_stride];
-    });
-    if (peer.sent == nullptr) return;
-    team.team_barrier();
-    Kokkos::single(Kokkos::PerTeam(team), [&]() {
-      // What this team wrote comes before its count, and what others wrote before the flag.
-      desul::atomic_thread_fence(desul::MemoryOrderAcqRel(), desul::MemoryScopeNode());
-      if (Kokkos::atomic_fetch_add(&written(piece.neighbour), 1) + 1 < peer.n_pieces) return;
-      desul::atomic_thread_fence(desul::MemoryOrderAcqRel(), desul::MemoryScopeNode());
-      written(piece.neighbour) = 0;
-      raise(peer.sent, call);
-    });
+  KOKKOS_FUNCTION void operator()(const PeerTeam& team) const {
+    write_piece(team, messages, pieces(team.league_rank()), source);
   }
 };
 
 /// Waits for the messages of a call and copies them to `receive`.
 template <class Word>
 struct Pull {
-  DeviceVector<Piece> pieces;
-  DeviceVector<Peer> peers;
-  Arrival arrival;
+  PeerMessages messages;
+  DeviceVector<PeerPiece> pieces;
   Word* receive;
   int words;
 
-  KOKKOS_FUNCTION void operator()(const Team& team) const {
-    const Piece piece = pieces(team.league_rank());
-    if (const Flag* const arrived = peers(piece.neighbour).arrived; arrived != nullptr) {
-      Kokkos::single(Kokkos::PerTeam(team), [&]() { await(arrived, arrival.call, arrival.late); });
+  KOKKOS_FUNCTION void operator()(const PeerTeam& team) const {
+    const PeerPiece piece = pieces(team.league_rank());
+    if (const Flag* const arrived = messages.peers(piece.peer).arrived; arrived != nullptr) {
+      Kokkos::single(Kokkos::PerTeam(team),
+                     [&]() { await(arrived, messages.call, messages.late); });
       team.team_barrier();
     }
-    const auto* const from = static_cast<const Word*>(arrival.messages);
+    const auto* const from = static_cast<const Word*>(messages.landing);
     const std::int64_t begin = std::int64_t{piece.slots.begin} * words,
                        end = begin + std::int64_t{piece.slots.count} * words;
     for (std::int64_t w = begin + team.team_rank(); w < end; w += team_size) receive[w] = from[w];
@@ -113,13 +78,16 @@ class PeerExchange final : public Exchange {
         m_far.neighbours.push_back(n);
       }
     }
-    // Flags, then two landings, each laid out as the receive buffer.
+    // Flags of what came and of what was written, then two landings, each laid out as the receive
+    // buffer.
     m_landing_bytes = (buffers.bytes(plan) + alignof(Flag) - 1) / alignof(Flag) * alignof(Flag);
-    const std::size_t n_flags = m_near.size();
+    const std::size_t n_flags = 2 * m_near.size();
     m_memory = std::make_unique<PeerMemory>(comm, n_flags * sizeof(Flag) + 2 * m_landing_bytes,
                                             near, n_flags);
     introduce_peers();
-    m_dofs = to_device("nekbone_k: message DOFs", plan.message_dofs);
+    if constexpr (!is_host_device) list_tasks();
+    m_messages.dofs = to_device("nekbone_k: message DOFs", plan.message_dofs);
+    m_messages.late = m_late.data();
     if (m_far.neighbours.empty()) return;
     m_far.message_dofs = plan.message_dofs;  // those of all, as offsets are
     for (const std::uint64_t parity : {0, 1})
@@ -132,8 +100,9 @@ class PeerExchange final : public Exchange {
     begin_call();
     with_word(field.value_bytes, [&](auto word) {
       using Word = decltype(word);
-      push<Word>(static_cast<int>(m_pieces.extent(0)), static_cast<const Word*>(field.data),
-                 m_dofs.data(), 1, field.component_stride, field.components);
+      push<Word>(static_cast<int>(m_pieces.extent(0)),
+                 {static_cast<const Word*>(field.data), false, 1, field.component_stride,
+                  field.components});
     });
     m_packed = true;
     return true;
@@ -145,8 +114,8 @@ class PeerExchange final : public Exchange {
       with_word(m_buffers.item_bytes, [&](auto word) {
         using Word = decltype(word);
         const auto words = static_cast<int>(m_buffers.item_bytes / sizeof(Word));
-        push<Word>(m_n_near_pieces, static_cast<const Word*>(m_buffers.send), nullptr, words, 1,
-                   words);
+        push<Word>(m_n_near_pieces, {static_cast<const Word*>(m_buffers.send), true,
+                                     static_cast<std::size_t>(words), 1, words});
       });
     }
     if (const auto& far = far_exchange()) far->start();
@@ -163,20 +132,29 @@ class PeerExchange final : public Exchange {
   Arrival arrive(const void*) override {
     if (const auto& far = far_exchange()) far->finish();
     if constexpr (is_host_device) wait_on_host();
-    return {landing(m_call), reinterpret_cast<const Flag*>(m_memory->here()),
-            static_cast<int>(m_near.size()), m_call, m_late.data()};
+    return {m_messages.landing, flags(), static_cast<int>(m_near.size()), m_messages.call,
+            m_late.data()};
   }
 
   void finish() override {
-    const Arrival arrival = arrive(nullptr);
+    static_cast<void>(arrive(nullptr));
     if (m_pieces.extent(0) == 0) return;
     with_word(m_buffers.item_bytes, [&](auto word) {
       using Word = decltype(word);
-      Kokkos::parallel_for(
-          "nekbone_k: read from neighbours", policy(static_cast<int>(m_pieces.extent(0))),
-          Pull<Word>{m_pieces, m_peers, arrival, static_cast<Word*>(m_buffers.receive),
-                     static_cast<int>(m_buffers.item_bytes / sizeof(Word))});
+      Kokkos::parallel_for("nekbone_k: read from neighbours",
+                           policy(static_cast<int>(m_pieces.extent(0))),
+                           Pull<Word>{m_messages, m_pieces, static_cast<Word*>(m_buffers.receive),
+                                      static_cast<int>(m_buffers.item_bytes / sizeof(Word))});
     });
+  }
+
+  const PeerMessages* begin_by_kernel() override {
+    // What MPI sends to other nodes wants the host between packing and unpacking.
+    if (is_host_device || !m_far.neighbours.empty()) return nullptr;
+    begin_call();
+    m_messages.taken_before = m_n_taken;
+    m_n_taken += m_messages.tasks.extent(0);
+    return &m_messages;
   }
 
   void poison() override {
@@ -190,28 +168,33 @@ class PeerExchange final : public Exchange {
  private:
   using Bytes = Kokkos::View<std::byte*, DeviceMemory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
+  /// Those of what came, in the order of m_near; behind them those of what was written.
+  Flag* flags() const { return reinterpret_cast<Flag*>(m_memory->here()); }
   std::byte* landing(std::uint64_t call) const {
-    return m_memory->here() + m_near.size() * sizeof(Flag) + call % 2 * m_landing_bytes;
+    return m_memory->here() + 2 * m_near.size() * sizeof(Flag) + call % 2 * m_landing_bytes;
   }
 
-  Policy policy(int teams) const { return Policy(m_buffers.stream, teams, team_size); }
+  PeerTeamPolicy policy(int teams) const {
+    return PeerTeamPolicy(m_buffers.stream, teams, team_size);
+  }
 
   void begin_call() {
     check();
-    ++m_call;
+    ++m_messages.call;
+    m_messages.landing = landing(m_messages.call);
   }
 
   template <class Word>
-  void push(int teams, const Word* source, const LocalIndex* dofs, std::size_t item_stride,
-            std::size_t word_stride, int words) const {
+  void push(int teams, const MessageSource<Word>& source) const {
     if (teams == 0) return;
     Kokkos::parallel_for("nekbone_k: write to neighbours", policy(teams),
-                         Push<Word>{m_pieces, m_peers, m_written, m_call, source, dofs, item_stride,
-                                    word_stride, words});
+                         Push<Word>{m_messages, m_pieces, source});
   }
 
   /// What carries messages to other nodes at this call, or nothing.
-  const std::unique_ptr<Exchange>& far_exchange() const { return m_far_exchange[m_call % 2]; }
+  const std::unique_ptr<Exchange>& far_exchange() const {
+    return m_far_exchange[m_messages.call % 2];
+  }
 
   /// Tells each neighbour on the node where its messages land here, and cuts messages into pieces.
   void introduce_peers() {
@@ -225,13 +208,12 @@ class PeerExchange final : public Exchange {
                                  position(landing(1) + m_near[p].offset * m_buffers.item_bytes)};
     const auto from_rank = m_comm.exchange(to_rank);
     std::vector<Peer> peers;
-    std::vector<Piece> pieces;
     const auto add = [&](const Neighbour& n, Peer peer) {
-      const auto most =
-          static_cast<LocalIndex>(std::max<std::size_t>(1, piece_bytes / m_buffers.item_bytes));
+      const auto p = static_cast<int>(peers.size());
       for (const IndexRun& slots :
-           find_runs(m_plan.message_dofs, n.offset, n.offset + n.count, RunShape::shortest, most)) {
-        pieces.push_back({static_cast<int>(peers.size()), slots});
+           find_runs(m_plan.message_dofs, n.offset, n.offset + n.count, RunShape::shortest,
+                     most_of_a_team(n.count, m_buffers.item_bytes))) {
+        m_pieces_here.push_back({p, slots});
         ++peer.n_pieces;
       }
       peers.push_back(peer);
@@ -242,24 +224,51 @@ class PeerExchange final : public Exchange {
       const std::int64_t begin = m_near[p].offset * static_cast<std::int64_t>(m_buffers.item_bytes);
       add(m_near[p], {.to = {there + told[1] - begin, there + told[2] - begin},
                       .sent = reinterpret_cast<Flag*>(there + told[0]),
-                      .arrived = reinterpret_cast<const Flag*>(m_memory->here()) + p});
+                      .arrived = flags() + p,
+                      .written = flags() + m_near.size() + p});
     }
-    m_n_near_pieces = static_cast<int>(pieces.size());
+    m_n_near_pieces = static_cast<int>(m_pieces_here.size());
     auto* const send = static_cast<std::byte*>(m_buffers.send);
     for (const Neighbour& n : m_far.neighbours) add(n, {.to = {send, send}});
-    m_peers = to_device("nekbone_k: peers", peers);
-    m_pieces = to_device("nekbone_k: pieces of messages", pieces);
-    m_written = DeviceVector<int>("nekbone_k: pieces written", peers.size());
+    m_messages.peers = to_device("nekbone_k: peers", peers);
+    m_messages.pieces_written = DeviceVector<int>("nekbone_k: pieces written", peers.size());
+    m_pieces = to_device("nekbone_k: pieces of messages", m_pieces_here);
+  }
+
+  /// Lists what the teams of a kernel do that does a whole exchange, where all neighbours are near.
+  void list_tasks() {
+    if (!m_far.neighbours.empty()) return;
+    std::vector<PeerTask> tasks;
+    for (const PeerPiece& piece : m_pieces_here) tasks.push_back({piece.peer, piece.slots, 0, 0});
+    std::vector<int> peer_of_slot(m_plan.n_slots());
+    for (std::size_t p = 0; p < m_near.size(); ++p)
+      std::fill_n(peer_of_slot.begin() + m_near[p].offset, m_near[p].count, static_cast<int>(p));
+    std::vector<int> needed;
+    const LocalIndex n_shared = m_plan.n_shared();
+    for (const IndexRun& run : find_runs(m_plan.only_slots(), 0, n_shared, RunShape::shortest,
+                                         most_of_a_team(n_shared, m_buffers.item_bytes))) {
+      const auto first = static_cast<std::ptrdiff_t>(needed.size());
+      for (LocalIndex share = m_plan.share_offsets[run.begin];
+           share < m_plan.share_offsets[run.begin + run.count]; ++share)
+        if (const LocalIndex slot = m_plan.share_slots[share]; slot != HaloPlan::own_share)
+          needed.push_back(peer_of_slot[slot]);
+      std::sort(needed.begin() + first, needed.end());
+      needed.erase(std::unique(needed.begin() + first, needed.end()), needed.end());
+      const auto n_needed = static_cast<int>(needed.size()) - static_cast<int>(first);
+      tasks.push_back({PeerTask::no_peer, run, static_cast<int>(first), n_needed});
+    }
+    m_messages.tasks = to_device("nekbone_k: tasks of an exchange", tasks);
+    m_messages.needed = to_device("nekbone_k: peers needed", needed);
+    m_messages.n_taken = DeviceVector<std::uint64_t>("nekbone_k: tasks taken", 1);
   }
 
   /// Where kernels would hold up the processes they wait for: with the processor given to others.
   void wait_on_host() {
     const double patience = m_buffers.patience;
     m_buffers.stream.fence("nekbone_k: messages written");
-    const auto* const flags = reinterpret_cast<const Flag*>(m_memory->here());
     std::size_t p = 0;  // the first that is not known to be raised
     const auto are_raised = [&] {
-      while (p < m_near.size() && is_raised(flags + p, m_call)) ++p;
+      while (p < m_near.size() && is_raised(flags() + p, m_messages.call)) ++p;
       return p == m_near.size();
     };
     if (!wait_until(are_raised, patience))
@@ -276,15 +285,14 @@ class PeerExchange final : public Exchange {
   std::array<std::unique_ptr<Exchange>, 2> m_far_exchange;  // into either landing
   std::size_t m_landing_bytes = 0;
   std::unique_ptr<PeerMemory> m_memory;
-  DeviceVector<LocalIndex> m_dofs;
-  DeviceVector<Peer> m_peers;    // those near, in the order of m_near, then those far
-  DeviceVector<Piece> m_pieces;  // in the order of the peers
-  DeviceVector<int> m_written;
+  PeerMessages m_messages;  // peers: those near, in the order of m_near, then those far
+  std::vector<PeerPiece> m_pieces_here;  // in the order of the peers
+  DeviceVector<PeerPiece> m_pieces;
   int m_n_near_pieces = 0;
   // In host memory that the device writes to.
   Kokkos::View<int, Kokkos::SharedHostPinnedSpace> m_late;
-  std::uint64_t m_call = 0;
-  bool m_packed = false;  // by pack(), of this call
+  std::uint64_t m_n_taken = 0;  // tasks, by all calls so far
+  bool m_packed = false;        // by pack(), of this call
 };
 
 }  // namespace
