@@ -155,12 +155,11 @@ std::vector<Availability> try_sums(const Communicator& comm, const TuningGuard& 
 
 }  // namespace
 
-bool doctor(const Communicator& comm) {
+bool doctor(const Communicator& comm, double patience) {
   pretended_ranks_per_node();  // throws, before anything is begun, if it cannot be used
   DoctorRecord record = look_around(comm);
   say(comm, doctor_header_text(record) + probe_header_text(record));
-  const Case defaults;
-  TuningWatch watch(comm, defaults.tuning_journal, defaults.tuning_patience, record.machine);
+  TuningWatch watch(comm, Case().tuning_journal, patience, record.machine);
   const TuningGuard guard = watch.probing_guard();
   record.probe = try_transfers(comm, guard);
   record.exchanges = try_exchanges(comm, guard, !record.probe.stuck);

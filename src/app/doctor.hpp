@@ -9,8 +9,9 @@ namespace nekbone_k {
 /// Looks at the machine, tries MPI on the memory of kernels, and prints on rank 0 what was found
 /// and what is likely wrong. Returns whether every transfer and every strategy was right; ends the
 /// job with ExitCode::fail where a transfer came to no end. May crash the job, see probe_mpi():
-/// what did then stands in the journal, for runs to leave out. Collective; throws InputError if
-/// NEKBONE_K_RANKS_PER_NODE cannot be used.
-bool doctor(const Communicator& comm);
+/// what did then stands in the journal, for runs to leave out. A message of a strategy or a sum
+/// that does not come within `patience` seconds makes it wrong; see TuningWatch for what does not
+/// come back. Collective; throws InputError if NEKBONE_K_RANKS_PER_NODE cannot be used.
+bool doctor(const Communicator& comm, double patience);
 
 }  // namespace nekbone_k

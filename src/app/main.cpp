@@ -2,10 +2,12 @@
 /// The program: command line, MPI and Kokkos, and every error turned into one message and one exit
 /// code.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <csignal>
 #include <cstring>
 
@@ -17,6 +19,7 @@
 #include "core/config.hpp"
 #include "core/errors.hpp"
 #include "core/runtime.hpp"
+#include "core/waiting.hpp"
 
 namespace {
 
@@ -30,7 +33,7 @@ struct CommandLine {
 };
 
 constexpr const char* footer =
-    "nekbone-k doctor, without input and options, says what is likely wrong with MPI, with its\n"
+    "nekbone-k doctor, without an input, says what is likely wrong with MPI, with its\n"
     "launch and with the machine; see docs/doctor.md. An input file of that name is ./doctor.\n\n"
     "Exit codes:\n"
     "  0  passed: every exchange strategy and the solution were verified; doctor: so was MPI\n"
@@ -121,23 +124,32 @@ void parse(CLI::App& app, CommandLine& line, int argc, char** argv) {
     throw InputError("no input file given; try: nekbone-k inputs/smoke.yaml, or --help");
 }
 
-/// `nekbone-k doctor`, to which nothing can be added but --help. Throws InputError if there is
-/// more.
+/// `nekbone-k doctor [--patience SECONDS]`. Throws InputError if there is anything else.
 int doctor_command(const Communicator& comm, const std::vector<std::string>& more) {
   if (more.size() == 1 && (more[0] == "--help" || more[0] == "-h")) {
     if (comm.is_root())
       std::fputs(
-          "Usage: mpirun -np P nekbone-k doctor\n"
-          "Says what is likely wrong with MPI, its launch and the machine; see docs/doctor.md\n",
+          "Usage: mpirun -np P nekbone-k doctor [--patience SECONDS]\n"
+          "Says what is likely wrong with MPI, its launch and the machine; see docs/doctor.md.\n"
+          "A strategy whose message does not come within SECONDS (30) is wrong; one that does not\n"
+          "come back in four times that ends the job, and runs leave it out.\n",
           stdout);
     return static_cast<int>(ExitCode::pass);
   }
-  if (!more.empty())
-    throw InputError(
-        fmt::format("doctor: takes no input and no options, but '{}' was given; start it as "
-                    "mpirun -np 2 nekbone-k doctor (an input file of that name: ./doctor)",
-                    printable(more[0])));
-  return static_cast<int>(doctor(comm) ? ExitCode::pass : ExitCode::fail);
+  double patience = Case().tuning_patience;
+  if (!more.empty()) {
+    const bool has_value = more.size() == 2 && more[0] == "--patience";
+    const std::string value = has_value ? more[1] : "";
+    const char* const end = value.data() + value.size();
+    const auto [read_to, error] = std::from_chars(value.data(), end, patience);
+    if (error != std::errc() || read_to != end || !(patience > 0) || !(patience < for_ever))
+      throw InputError(
+          fmt::format("doctor: takes nothing but --patience SECONDS, a number above 0, and '{}' "
+                      "was given; start it as mpirun -np 2 nekbone-k doctor (an input file of that "
+                      "name: ./doctor)",
+                      printable(fmt::format("{}", fmt::join(more, " ")))));
+  }
+  return static_cast<int>(doctor(comm, patience) ? ExitCode::pass : ExitCode::fail);
 }
 
 int run_command(const Communicator& comm, int argc, char** argv) {

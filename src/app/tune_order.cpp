@@ -14,10 +14,11 @@
 namespace nekbone_k {
 namespace {
 
-/// A vector to apply the operator to. Not zeros: those could be faster to multiply.
+/// A vector to apply the operator to. Not zeros: those could be faster to multiply. Not exchanged,
+/// as nothing has been verified yet.
 DeviceVector<double> make_operand(AssembledSpace& space) {
   const auto u = space.make_vector("u");
-  space.assemble(
+  space.assemble_here(
       KOKKOS_LAMBDA(LocalIndex, int i, int j, int k) { return 1.25 + i - 0.5 * j + 0.25 * k; }, u);
   return u;
 }

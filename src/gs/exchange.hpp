@@ -71,8 +71,8 @@ class Exchange {
 
   /// For strategies whose kernels pack `field` on the way, or that send pieces of it: launches what
   /// they need, instead of a kernel that fills `send`, before start(). Returns false, and does
-  /// nothing, where there is no such way. Waits for nothing. `field` stays as it is until after
-  /// finish().
+  /// nothing, where there is no such way. Waits for nothing. The shared entries of `field`
+  /// stay as they are until after finish().
   virtual bool pack(const OutgoingField&) { return false; }
   /// finish(), for an unpack kernel launched next that can read elsewhere than in `receive`, and
   /// wait for flags itself.

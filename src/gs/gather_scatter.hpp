@@ -33,7 +33,7 @@ class GatherScatter {
  public:
   /// From plain ids: `point_ids[p]` is the global id of local point p; a negative one joins
   /// nothing. Collective; `comm` outlives the object. Throws InputError on every rank if one has
-  /// more points than can be numbered. Begins with the first strategy of the table.
+  /// more points than can be numbered. Begins with first_strategy().
   GatherScatter(const Communicator& comm, std::span<const GlobalId> point_ids);
 
   /// From a numbering made by the caller, whose shared DOF s is row s of `assembly`. With
@@ -82,12 +82,14 @@ class GatherScatter {
     }
   }
 
-  /// start() and finish() at once: by one kernel where the strategy has such a way and sums are
-  /// ordinary. Collective.
+  /// Whether exchange() may be by one kernel: not of contributions.
+  bool may_be_one_kernel() const { return !m_contributions; }
+  /// start() and finish() at once, by one kernel where that may be and the strategy has such a way.
+  /// Collective.
   template <class T>
   void exchange(const DeviceField<T>& field, Reduction op, EventLog* log = nullptr) {
     Resources<T>& used = resources<T>(static_cast<int>(field.extent(1)));
-    if (!m_contributions && used.exchange.exchange_by_kernel(field, op))
+    if (may_be_one_kernel() && used.exchange.exchange_by_kernel(field, op))
       return record(log, "exchanged by a kernel");
     start(field, log);
     finish(field, op, log);
@@ -167,7 +169,7 @@ class GatherScatter {
   std::optional<DeviceContributions> m_contributions;
   std::shared_ptr<const DeviceHaloPlan> m_messages;
   Assembly m_assembly;
-  Strategy m_strategy = all_strategies().front();
+  Strategy m_strategy = first_strategy();
   // Made when first used, by number of components.
   std::tuple<ByComponents<double>, ByComponents<float>> m_resources;
 };

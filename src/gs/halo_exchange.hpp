@@ -120,9 +120,9 @@ class HaloExchange {
             {m_send.data(), m_receive.data(), components * sizeof(T), m_stream, patience})) {}
 
   /// Combines the shared entries of `field`, shape (>= n_shared, components): start() and finish()
-  /// at once, by one kernel where the strategy has such a way. Collective.
-  void exchange(const DeviceField<T>& field, Reduction op) {
-    if (exchange_by_kernel(field, op)) return;
+  /// at once, by one kernel where the strategy has such a way and it may. Collective.
+  void exchange(const DeviceField<T>& field, Reduction op, bool may_be_one_kernel = true) {
+    if (may_be_one_kernel && exchange_by_kernel(field, op)) return;
     start(field);
     finish(field, op);
   }

@@ -69,11 +69,14 @@ KOKKOS_FORCEINLINE_FUNCTION void for_positions(const IndexRun& run, const LocalI
 /// Runs in device memory.
 using DeviceRuns = Kokkos::View<const IndexRun*, DeviceMemory>;
 
+/// Teams that work on a run each.
+using RunTeamPolicy =
+    Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<RunShape::team_size, 0>>;
+
 /// What for_index_runs() launches on a GPU: a team a run.
 template <class Kernel>
 struct RunTeams {
-  using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<RunShape::team_size, 0>>;
-  using Team = typename Policy::member_type;
+  using Team = RunTeamPolicy::member_type;
 
   DeviceRuns runs;
   Arrival arrival;
@@ -101,9 +104,8 @@ void for_index_runs(const std::string& label, const ExecutionSpace& stream, cons
     Kokkos::parallel_for(label, Kokkos::RangePolicy<ExecutionSpace>(stream, 0, n_runs),
                          [=](const int r) { kernel(runs(r), 0); });
   } else {
-    using Teams = RunTeams<Kernel>;
-    Kokkos::parallel_for(label, typename Teams::Policy(stream, n_runs, RunShape::team_size),
-                         Teams{runs, arrival, kernel});
+    Kokkos::parallel_for(label, RunTeamPolicy(stream, n_runs, RunShape::team_size),
+                         RunTeams<Kernel>{runs, arrival, kernel});
   }
 }
 

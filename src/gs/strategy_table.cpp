@@ -111,6 +111,12 @@ std::span<const Strategy> all_strategies() {
   return table;
 }
 
+const Strategy& first_strategy() {
+  static const Strategy& first =
+      *find_strategy(is_host_device ? "device-pairwise" : "host-pairwise");
+  return first;
+}
+
 const Strategy* find_strategy(const std::string& name) {
   for (const Strategy& strategy : all_strategies())
     if (strategy.name == name) return &strategy;

@@ -30,6 +30,9 @@ struct Strategy {
 /// what passes through other ranks; MPI before anything else.
 std::span<const Strategy> all_strategies();
 
+/// What needs nothing but MPI, and of that only what every MPI can do: messages of host memory.
+const Strategy& first_strategy();
+
 /// The strategy of that name, or nullptr.
 const Strategy* find_strategy(const std::string& name);
 

@@ -42,12 +42,8 @@ class Tuner {
         m_options(options),
         m_guard(guard),
         m_paths(paths) {
-    const LocalIndex n_shared = gs.message_plan()->host.n_shared();
     m_result.kind = kind;
-    m_field =
-        DeviceField<T>("nekbone_k: tuned field", std::max(n_shared, gs.n_rows()), kind.components);
-    // Repeated exchanges add it up until it overflows to infinity, which takes no longer to add.
-    Kokkos::deep_copy(m_field, T(1));
+    make_field();
   }
 
   TuningResult run(std::span<const Strategy> strategies) {
@@ -64,6 +60,14 @@ class Tuner {
   using Candidate = TunedCandidate<T>;
   using Members = std::vector<Candidate*>;
   using Stage = std::optional<StageResult> CandidateResult::*;
+
+  void make_field() {
+    const LocalIndex n_shared = m_gs.message_plan()->host.n_shared();
+    m_field = DeviceField<T>("nekbone_k: tuned field", std::max(n_shared, m_gs.n_rows()),
+                             m_result.kind.components);
+    // Repeated exchanges add it up until it overflows to infinity, which takes no longer to add.
+    Kokkos::deep_copy(m_field, T(1));
+  }
 
   void verify(std::span<const Strategy> strategies) {
     for (const Strategy& strategy : strategies) {
@@ -100,9 +104,11 @@ class Tuner {
       while (winner != nullptr && !is_still_right(*winner)) {
         std::erase(plain, winner);
         std::erase(overlapped, winner);
-        // Its messages may still be on their way: given up, not freed.
+        // Its messages may still be on their way, also from the field: given up, not freed.
         for (auto& candidate : candidates)
           if (candidate.get() == winner) static_cast<void>(candidate.release());
+        static_cast<void>(new DeviceField<T>(m_field));
+        make_field();
         winner = time_stages(plain, overlapped);
       }
       if (winner == nullptr) return;
@@ -133,8 +139,10 @@ class Tuner {
   bool is_still_right(Candidate& candidate) {
     const double begin = wall_seconds();
     CandidateResult& result = candidate.result;
-    result.failure = guarded(m_guard, result.strategy.name,
-                             [&] { return m_verifier.verify_again(candidate.exchange, m_field); });
+    result.failure = guarded(m_guard, result.strategy.name, [&] {
+      return m_verifier.verify_again(candidate.exchange, m_field,
+                                     !result.strategy.overlapped && m_gs.may_be_one_kernel());
+    });
     m_result.verify_seconds += m_comm.max(wall_seconds() - begin);
     if (result.failure.empty()) return true;
     result.failure += "; found when it had been timed and won";
@@ -273,7 +281,9 @@ class Tuner {
     exchange.finish(m_field, Reduction::add);
   }
 
-  void exchange_once(HaloExchange<T>& exchange) { exchange.exchange(m_field, Reduction::add); }
+  void exchange_once(HaloExchange<T>& exchange) {
+    exchange.exchange(m_field, Reduction::add, m_gs.may_be_one_kernel());
+  }
 
   ExchangeBreakdown break_down(Candidate& winner) {
     std::array<std::vector<double>, 3> parts;

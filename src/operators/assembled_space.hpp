@@ -93,6 +93,14 @@ class AssembledSpace {
   /// the element at a position of the processing order. Collective.
   template <class NodalValue>
   void assemble(const NodalValue& f, const DeviceVector<double>& vector) {
+    assemble_here(f, vector);
+    m_gs->exchange(as_field(vector), Reduction::add);
+  }
+
+  /// The same of this rank's elements alone: shared DOFs have what an exchange begins with.
+  /// Collective where GatherScatter::gather_shared() is.
+  template <class NodalValue>
+  void assemble_here(const NodalValue& f, const DeviceVector<double>& vector) {
     const ElementLayout layout = m_layout;
     const int nq = layout.nq, points = layout.points();
     const auto surface = m_surface_values;
@@ -118,8 +126,6 @@ class AssembledSpace {
         });
     gather_shared(vector);
     gather_own_rows(vector);
-    m_gs->start(as_field(vector));
-    m_gs->finish(as_field(vector), Reduction::add);
   }
 
   /// Memory in bytes that a space like this takes on one rank, the set-up's temporary included.

@@ -129,7 +129,7 @@ class CommandLine(harness.CliTest):
         runs = harness.side_by_side([lambda extra=extra: self.run_program(2, "doctor", *extra)
                                      for extra in extras])
         for run, extra in zip(runs, extras):
-            self.assert_refused(run, "doctor: takes no input and no options", f"'{extra[0]}'")
+            self.assert_refused(run, "doctor: takes nothing but --patience SECONDS", f"'{extra[0]}'")
 
     def test_help(self):
         run = self.run_program(2, "doctor", "--help")

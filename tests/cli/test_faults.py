@@ -176,6 +176,19 @@ class Faults(harness.CliTest):
         for name, c in self.candidates(run).items():
             self.assertEqual("did not end" in (c["failure"] or ""), name in BROKEN, f"{c}{run}")
 
+    def test_what_does_not_come_back_to_doctor_costs_no_run(self):
+        folder = self.new_folder()
+        for name in ("device-neighbour", "host-neighbour"):
+            run = self.run_faulty("hang", 2, "doctor", "--patience", "0.5", folder=folder)
+            self.assertEqual(run.code, 4, str(run))
+            self.assertIn(f"strategy {name} did not come back within 2 s", run.err)
+            self.assertEqual(journaled(folder)[-1], (name, "did not come back"))
+        run = self.run_faulty("hang", 2, "doctor", "--patience", "0.5", folder=folder)
+        self.assertEqual(run.code, 0, str(run))
+        self.assertRegex(run.out, r"(?m)^  device-neighbour +not here: device-neighbour did not")
+        run = self.run_small("hang", folder)
+        self.assertEqual(run.code, 0, str(run))
+
     def test_a_sum_that_kills_doctor_costs_no_run(self):
         folder = self.new_folder()
         run = self.run_faulty("kill-shared", 2, "doctor", folder=folder)

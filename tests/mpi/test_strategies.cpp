@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
@@ -271,10 +272,69 @@ TEST_P(StrategiesEach, AddsSharesInRankOrderOfTwoFieldsInTurn) {
     for (const int n : {1, 2}) expect_sums_of_two_fields({m_comm, GetParam(), candidates, n}, n);
 }
 
+KOKKOS_FUNCTION double share_at(LocalIndex s, int rank, int call) {
+  return s % 1000 + 1000 * rank + 100'000 * call;
+}
+
+struct SetShares {
+  DeviceField<double> field;
+  int rank, call;
+  KOKKOS_FUNCTION void operator()(LocalIndex s) const { field(s, 0) = share_at(s, rank, call); }
+};
+
+// Of sums or, at odd calls, of largest shares.
+struct CountWrong {
+  DeviceField<double> field;
+  int ranks, call;
+  DeviceVector<int> wrong;
+  KOKKOS_FUNCTION void operator()(LocalIndex s) const {
+    double right = share_at(s, ranks - 1, call);
+    for (int r = 0; call % 2 == 0 && r < ranks - 1; ++r) right += share_at(s, r, call);
+    if (field(s, 0) != right) Kokkos::atomic_inc(&wrong(0));
+  }
+};
+
+// All ranks share all DOFs, and no rank waits for another but by the exchange.
+int count_wrong_calls_in_a_row(const Communicator& comm, const Strategy& strategy) {
+  constexpr LocalIndex n = 3000;
+  std::vector<GlobalId> ids(n);
+  std::iota(ids.begin(), ids.end(), 0);
+  const auto plan = std::make_shared<const DeviceHaloPlan>(make_halo_plan(comm, ids));
+  const LocalIndex n_shared = plan->host.n_shared();
+  HaloExchange<double> exchange(comm, plan, strategy);
+  const DeviceField<double> field("field", n, 1);
+  const DeviceVector<int> wrong("wrong", 1);
+  for (int call = 0; call < 40; ++call) {
+    const Kokkos::RangePolicy<ExecutionSpace> shared(0, n_shared);
+    Kokkos::parallel_for("shares", shared, SetShares{field, comm.rank(), call});
+    const Reduction op = call % 2 == 0 ? Reduction::add : Reduction::max;
+    if ((comm.rank() + call / 2) % 2 == 0) {
+      exchange.exchange(field, op);
+    } else {
+      exchange.start(field);
+      exchange.finish(field, op);
+    }
+    Kokkos::parallel_for("wrong", shared, CountWrong{field, comm.size(), call, wrong});
+  }
+  Kokkos::fence("calls in a row");
+  exchange.check();
+  return Kokkos::create_mirror_view_and_copy(HostMemory(), wrong)(0);
+}
+
+TEST_P(StrategiesEach, AnswersRanksThatExchangeAtOnceOrInParts) {
+  EXPECT_EQ(count_wrong_calls_in_a_row(m_comm, GetParam()), 0);
+  for (const int ranks_per_node : {1, 2, 3}) {
+    const PretendedNodes nodes(ranks_per_node);
+    if (why_unavailable(m_comm, GetParam()).empty())
+      EXPECT_EQ(count_wrong_calls_in_a_row(m_comm, GetParam()), 0) << ranks_per_node << " a node";
+  }
+}
+
 // Beyond what MPI sends eagerly, and so long that kernels write more of them at once; of another
 // length with each neighbour, with DOFs of all ranks between those of two.
 TEST_P(StrategiesEach, CombinesLongMessages) {
-  const GlobalId n_ring = GetParam().cost.carrier == Carrier::peer_memory ? 1'200'000 : 40'000;
+  const bool by_kernels = !is_host_device && GetParam().cost.carrier == Carrier::peer_memory;
+  const GlobalId n_ring = by_kernels ? 1'200'000 : 40'000;
   constexpr GlobalId every = 1009;
   const int ranks = m_comm.size();
   const auto length = [&](int ring) { return n_ring - ring * (n_ring / 50); };

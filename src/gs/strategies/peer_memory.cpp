@@ -20,14 +20,14 @@ namespace {
 
 constexpr int team_size = RunShape::team_size;
 
-/// Slots or DOFs that a team works on, of so many. Few, so that many write at once; of long
-/// messages more, as each team's begin and end take their time.
+/// Slots or DOFs that a team works on, of so many. Few, so that many write at once, but two of each
+/// thread if they are small; of long messages more, as each team's begin and end take their time.
 LocalIndex most_of_a_team(std::size_t n_positions, std::size_t item_bytes) {
   constexpr std::size_t enough_teams = 1024, least_bytes = 4096, most_bytes = 32768;
   const std::size_t bytes = std::clamp(n_positions * item_bytes / enough_teams / least_bytes,
                                        std::size_t{1}, most_bytes / least_bytes) *
                             least_bytes;
-  return static_cast<LocalIndex>(std::max<std::size_t>(1, bytes / item_bytes));
+  return static_cast<LocalIndex>(std::max<std::size_t>(team_size, bytes / item_bytes));
 }
 
 /// Writes the messages of a call where the neighbours read them.
@@ -58,8 +58,8 @@ struct Pull {
       team.team_barrier();
     }
     const auto* const from = static_cast<const Word*>(messages.landing);
-    const std::int64_t begin = std::int64_t{piece.slots.begin} * words,
-                       end = begin + std::int64_t{piece.slots.count} * words;
+    const std::int64_t begin = std::int64_t{piece.run.begin} * words,
+                       end = begin + std::int64_t{piece.run.count} * words;
     for (std::int64_t w = begin + team.team_rank(); w < end; w += team_size) receive[w] = from[w];
   }
 };
@@ -84,8 +84,7 @@ class PeerExchange final : public Exchange {
     const std::size_t n_flags = 2 * m_near.size();
     m_memory = std::make_unique<PeerMemory>(comm, n_flags * sizeof(Flag) + 2 * m_landing_bytes,
                                             near, n_flags);
-    introduce_peers();
-    if constexpr (!is_host_device) list_tasks();
+    list_pieces(introduce_peers());
     m_messages.dofs = to_device("nekbone_k: message DOFs", plan.message_dofs);
     m_messages.late = m_late.data();
     if (m_far.neighbours.empty()) return;
@@ -149,11 +148,10 @@ class PeerExchange final : public Exchange {
   }
 
   const PeerMessages* begin_by_kernel() override {
-    // What MPI sends to other nodes wants the host between packing and unpacking.
-    if (is_host_device || !m_far.neighbours.empty()) return nullptr;
+    if (!can_be_one_kernel()) return nullptr;
     begin_call();
     m_messages.taken_before = m_n_taken;
-    m_n_taken += m_messages.tasks.extent(0);
+    m_n_taken += m_messages.pieces.extent(0);
     return &m_messages;
   }
 
@@ -174,9 +172,12 @@ class PeerExchange final : public Exchange {
     return m_memory->here() + 2 * m_near.size() * sizeof(Flag) + call % 2 * m_landing_bytes;
   }
 
-  PeerTeamPolicy policy(int teams) const {
-    return PeerTeamPolicy(m_buffers.stream, teams, team_size);
+  RunTeamPolicy policy(int teams) const {
+    return RunTeamPolicy(m_buffers.stream, teams, team_size);
   }
+
+  /// What MPI sends to other nodes wants the host between packing and unpacking.
+  bool can_be_one_kernel() const { return !is_host_device && m_far.neighbours.empty(); }
 
   void begin_call() {
     check();
@@ -196,8 +197,9 @@ class PeerExchange final : public Exchange {
     return m_far_exchange[m_messages.call % 2];
   }
 
-  /// Tells each neighbour on the node where its messages land here, and cuts messages into pieces.
-  void introduce_peers() {
+  /// Tells each neighbour on the node where its messages land here, and cuts messages into pieces:
+  /// those to neighbours on the node first.
+  std::vector<PeerPiece> introduce_peers() {
     std::vector<std::vector<std::int64_t>> to_rank(m_comm.size());
     const auto position = [&](const void* in_memory) {
       return static_cast<const std::byte*>(in_memory) - m_memory->here();
@@ -208,12 +210,13 @@ class PeerExchange final : public Exchange {
                                  position(landing(1) + m_near[p].offset * m_buffers.item_bytes)};
     const auto from_rank = m_comm.exchange(to_rank);
     std::vector<Peer> peers;
+    std::vector<PeerPiece> pieces;
     const auto add = [&](const Neighbour& n, Peer peer) {
       const auto p = static_cast<int>(peers.size());
       for (const IndexRun& slots :
            find_runs(m_plan.message_dofs, n.offset, n.offset + n.count, RunShape::shortest,
                      most_of_a_team(n.count, m_buffers.item_bytes))) {
-        m_pieces_here.push_back({p, slots});
+        pieces.push_back({p, slots});
         ++peer.n_pieces;
       }
       peers.push_back(peer);
@@ -227,39 +230,25 @@ class PeerExchange final : public Exchange {
                       .arrived = flags() + p,
                       .written = flags() + m_near.size() + p});
     }
-    m_n_near_pieces = static_cast<int>(m_pieces_here.size());
+    m_n_near_pieces = static_cast<int>(pieces.size());
     auto* const send = static_cast<std::byte*>(m_buffers.send);
     for (const Neighbour& n : m_far.neighbours) add(n, {.to = {send, send}});
     m_messages.peers = to_device("nekbone_k: peers", peers);
     m_messages.pieces_written = DeviceVector<int>("nekbone_k: pieces written", peers.size());
-    m_pieces = to_device("nekbone_k: pieces of messages", m_pieces_here);
+    return pieces;
   }
 
-  /// Lists what the teams of a kernel do that does a whole exchange, where all neighbours are near.
-  void list_tasks() {
-    if (!m_far.neighbours.empty()) return;
-    std::vector<PeerTask> tasks;
-    for (const PeerPiece& piece : m_pieces_here) tasks.push_back({piece.peer, piece.slots, 0, 0});
-    std::vector<int> peer_of_slot(m_plan.n_slots());
-    for (std::size_t p = 0; p < m_near.size(); ++p)
-      std::fill_n(peer_of_slot.begin() + m_near[p].offset, m_near[p].count, static_cast<int>(p));
-    std::vector<int> needed;
+  /// What is written, for kernels that do that alone, and then the shared DOFs, for one that does a
+  /// whole exchange.
+  void list_pieces(std::vector<PeerPiece> pieces) {
+    m_pieces = to_device("nekbone_k: pieces of messages", pieces);
+    if (!can_be_one_kernel()) return;
     const LocalIndex n_shared = m_plan.n_shared();
-    for (const IndexRun& run : find_runs(m_plan.only_slots(), 0, n_shared, RunShape::shortest,
-                                         most_of_a_team(n_shared, m_buffers.item_bytes))) {
-      const auto first = static_cast<std::ptrdiff_t>(needed.size());
-      for (LocalIndex share = m_plan.share_offsets[run.begin];
-           share < m_plan.share_offsets[run.begin + run.count]; ++share)
-        if (const LocalIndex slot = m_plan.share_slots[share]; slot != HaloPlan::own_share)
-          needed.push_back(peer_of_slot[slot]);
-      std::sort(needed.begin() + first, needed.end());
-      needed.erase(std::unique(needed.begin() + first, needed.end()), needed.end());
-      const auto n_needed = static_cast<int>(needed.size()) - static_cast<int>(first);
-      tasks.push_back({PeerTask::no_peer, run, static_cast<int>(first), n_needed});
-    }
-    m_messages.tasks = to_device("nekbone_k: tasks of an exchange", tasks);
-    m_messages.needed = to_device("nekbone_k: peers needed", needed);
-    m_messages.n_taken = DeviceVector<std::uint64_t>("nekbone_k: tasks taken", 1);
+    for (const IndexRun& dofs : find_runs(m_plan.only_slots(), 0, n_shared, RunShape::shortest,
+                                          most_of_a_team(n_shared, m_buffers.item_bytes)))
+      pieces.push_back({PeerPiece::no_peer, dofs});
+    m_messages.pieces = to_device("nekbone_k: pieces of an exchange", pieces);
+    m_messages.n_taken = DeviceVector<std::uint64_t>("nekbone_k: pieces taken", 1);
   }
 
   /// Where kernels would hold up the processes they wait for: with the processor given to others.
@@ -285,13 +274,12 @@ class PeerExchange final : public Exchange {
   std::array<std::unique_ptr<Exchange>, 2> m_far_exchange;  // into either landing
   std::size_t m_landing_bytes = 0;
   std::unique_ptr<PeerMemory> m_memory;
-  PeerMessages m_messages;  // peers: those near, in the order of m_near, then those far
-  std::vector<PeerPiece> m_pieces_here;  // in the order of the peers
-  DeviceVector<PeerPiece> m_pieces;
+  PeerMessages m_messages;           // peers: those near, in the order of m_near, then those far
+  DeviceVector<PeerPiece> m_pieces;  // that are written, in the order of the peers
   int m_n_near_pieces = 0;
   // In host memory that the device writes to.
   Kokkos::View<int, Kokkos::SharedHostPinnedSpace> m_late;
-  std::uint64_t m_n_taken = 0;  // tasks, by all calls so far
+  std::uint64_t m_n_taken = 0;  // pieces, by all calls so far
   bool m_packed = false;        // by pack(), of this call
 };
 

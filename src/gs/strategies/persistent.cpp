@@ -28,7 +28,8 @@ class Persistent final : public Exchange {
     make_sends();
   }
   ~Persistent() override {
-    for (MPI_Request& request : m_requests) MPI_Request_free(&request);
+    for (MPI_Request& request : m_requests)
+      if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
   }
   Persistent(const Persistent&) = delete;
   Persistent& operator=(const Persistent&) = delete;
@@ -54,6 +55,7 @@ class Persistent final : public Exchange {
       if (message == m_sent_from[p]) continue;
       const Neighbour& n = m_plan.neighbours[p];
       MPI_Request& request = m_requests[m_sent_from.size() + p];
+      m_sent_from[p] = nullptr;
       if (request != MPI_REQUEST_NULL) check_mpi(MPI_Request_free(&request), "MPI_Request_free");
       check_mpi(MPI_Send_init(message, n.count, m_item.get(), n.rank, tag, m_comm.get(), &request),
                 "MPI_Send_init");
