@@ -4,9 +4,7 @@
 //   refuse, wrong                      does not return; ends the last rank's process by SIGSEGV,
 //                                      by SIGKILL, by exit(); fails; sends the first byte wrong
 //   …@N                                the same from the process's call number N on
-//   count                              is as it should be, and stderr says in the end how many
-//   calls
-//                                      a process made
+//   count                              is as it should be; stderr tells the calls of each process
 //   crash-shared, kill-shared          MPI_Win_allocate_shared ends the process by SIGSEGV, SIGKILL
 //   refuse-256k, shift-256k            as below, and only a probe of transfers sends so many
 //   shift-64k, crash-64k, refuse-64k   MPI_Isend of 64 KiB sends what lies a byte further; ends the

@@ -125,11 +125,12 @@ class CommandLine(harness.CliTest):
             self.assertIn(fragment, message, str(run))
 
     def test_takes_nothing_more(self):
-        extras = [["extra"], ["--dry-run"], ["smoke.yaml"], ["--set", "solver.order=3"]]
+        extras = [["extra"], ["--dry-run"], ["smoke.yaml"], ["--set", "solver.order=3"],
+                  ["--patience"], ["--patience", "-1"], ["--patience", "1s"], ["--patience", "1", "more"]]
         runs = harness.side_by_side([lambda extra=extra: self.run_program(2, "doctor", *extra)
                                      for extra in extras])
         for run, extra in zip(runs, extras):
-            self.assert_refused(run, "doctor: takes nothing but --patience SECONDS", f"'{extra[0]}'")
+            self.assert_refused(run, "doctor: takes nothing but --patience SECONDS", f"'{' '.join(extra)}'")
 
     def test_help(self):
         run = self.run_program(2, "doctor", "--help")
