@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -47,11 +48,22 @@ Entry to_entry(const Json& json) {
   return entry;
 }
 
+constexpr std::uintmax_t most_bytes = std::uintmax_t{64} << 20;
+
 Content read(const std::string& path) {
   Content content;
   std::error_code error;
-  content.exists = fs::exists(path, error);
+  const fs::file_status status = fs::status(path, error);
+  content.exists = fs::exists(status);
   if (!content.exists) return content;
+  if (!fs::is_regular_file(status)) {  // a folder, a device: neither read nor replaced
+    content.complaint = "it is no regular file";
+    return content;
+  }
+  if (fs::file_size(path, error) > most_bytes) {
+    content.complaint = "it is larger than any cache of decisions";
+    return content;
+  }
   std::ifstream file(path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(file)), {});
   if (!file) {
@@ -154,10 +166,13 @@ DecisionCache::Found DecisionCache::find(const DecisionKey& key) const {
 }
 
 std::string DecisionCache::store(const DecisionKey& key, const Decision& decision) const {
-  const Lock lock(m_path + ".lock");
   const auto failure = [&](const std::string& why) {
     return fmt::format("the decision is not kept: {} cannot be written: {}", m_path, why);
   };
+  // Before there is a lock beside what is none of ours.
+  if (const Content seen = read(m_path); !seen.complaint.empty() && !seen.is_none)
+    return failure(seen.complaint);
+  const Lock lock(m_path + ".lock");
   if (!lock.held()) return failure(std::strerror(errno));
   Content content = read(m_path);
   std::error_code error;

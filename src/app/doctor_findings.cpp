@@ -42,11 +42,15 @@ void add_transfer_faults(const DoctorRecord& record, Findings& findings) {
 
 void add_strategy_faults(const DoctorRecord& record, Findings& findings) {
   const auto add = [&](const std::vector<Availability>& tried, const char* fault) {
-    for (const Availability& one : tried)
-      if (!one.wrong.empty())
-        findings.push_back({one.name + fault,
-                            "nothing to do for nekbone-k, which verifies and leaves it out; tell "
-                            "those who maintain the MPI, the driver or the network"});
+    for (const Availability& one : tried) {
+      if (one.wrong.empty()) continue;
+      const bool came_to_its_end = one.wrong.starts_with("WRONG");
+      findings.push_back(
+          {one.name + (came_to_its_end ? fault : " does not come to its end"),
+           std::string("nothing to do for nekbone-k, which verifies and leaves it out; ") +
+               (came_to_its_end ? "" : "if it was only slow, give a longer --patience; ") +
+               "tell those who maintain the MPI, the driver or the network"});
+    }
   };
   add(record.exchanges, " exchanges wrong data");
   add(record.sums, " gives wrong sums");

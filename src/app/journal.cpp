@@ -6,6 +6,7 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +15,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <ranges>
 
 namespace nekbone_k {
 
@@ -23,6 +25,8 @@ struct JournalLines {
 };
 
 namespace {
+
+namespace fs = std::filesystem;
 
 /// Never freed: a signal handler or the watchdog's thread may be reading them.
 const JournalLines* keep(JournalLines lines) {
@@ -69,8 +73,10 @@ void write_crash_and_go_on(int signal) {
 
 Journal::Journal(std::string path, std::string place)
     : m_path(std::move(path)), m_place(std::move(place)) {
-  std::ifstream file(m_path);
-  for (std::string text; std::getline(file, text);) {
+  std::error_code ignored;
+  std::ifstream file;
+  if (fs::is_regular_file(m_path, ignored)) file.open(m_path);  // a device may have no end
+  for (std::string text; file.is_open() && std::getline(file, text);) {
     try {
       const auto json = nlohmann::json::parse(text);
       m_lines.push_back({json.at("strategy"), json.at("place"), json.at("how"), json.at("when")});
@@ -93,8 +99,18 @@ Journal::~Journal() {
     sigaction(crashes[s], &earlier_actions[s], nullptr);
 }
 
+std::string Journal::why_not_writable() const {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(m_path, ignored);
+  if (fs::exists(status) && !fs::is_regular_file(status)) return "it is no regular file";
+  fs::path asked = m_path;
+  if (!fs::exists(status)) asked = asked.has_parent_path() ? asked.parent_path() : ".";
+  return access(asked.c_str(), W_OK) == 0 ? "" : std::strerror(errno);
+}
+
 std::string Journal::why_excluded(const std::string& strategy) const {
-  for (const Line& line : m_lines)
+  // The last one says most: what was begun may have been found not to come back.
+  for (const Line& line : m_lines | std::views::reverse)
     if (line.place == m_place && plain(line.strategy) == plain(strategy))
       return fmt::format("{} {} in the run started {}; delete {} to try it again", line.strategy,
                          line.how, line.when, m_path);
@@ -128,14 +144,14 @@ void Journal::end() {
   text.erase(at, m_begun.size());
   std::error_code ignored;
   if (text.empty()) {
-    std::filesystem::remove(m_path, ignored);
+    fs::remove(m_path, ignored);
     return;
   }
   const std::string written = m_path + ".new";
   std::ofstream rest(written, std::ios::binary);
   rest << text;
   rest.close();
-  if (rest) std::filesystem::rename(written, m_path, ignored);
+  if (rest) fs::rename(written, m_path, ignored);
 }
 
 void Journal::rest() { prepared = nullptr; }

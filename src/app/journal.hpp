@@ -25,6 +25,9 @@ class Journal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
+  /// Why lines cannot be written, as far as can be told before, or nothing.
+  std::string why_not_writable() const;
+
   /// Why `strategy` should be left out, in words, or nothing. Plain and overlapped are one.
   std::string why_excluded(const std::string& strategy) const;
 

@@ -10,6 +10,7 @@
 #include <charconv>
 #include <csignal>
 #include <cstring>
+#include <string_view>
 
 #include "app/case.hpp"
 #include "app/doctor.hpp"
@@ -33,7 +34,7 @@ struct CommandLine {
 };
 
 constexpr const char* footer =
-    "nekbone-k doctor, without an input, says what is likely wrong with MPI, with its\n"
+    "nekbone-k doctor [--patience SECONDS] says what is likely wrong with MPI, with its\n"
     "launch and with the machine; see docs/doctor.md. An input file of that name is ./doctor.\n\n"
     "Exit codes:\n"
     "  0  passed: every exchange strategy and the solution were verified; doctor: so was MPI\n"
@@ -138,16 +139,19 @@ int doctor_command(const Communicator& comm, const std::vector<std::string>& mor
   }
   double patience = Case().tuning_patience;
   if (!more.empty()) {
-    const bool has_value = more.size() == 2 && more[0] == "--patience";
-    const std::string value = has_value ? more[1] : "";
+    constexpr std::string_view with_value = "--patience=";
+    const std::string value = more.size() == 2 && more[0] == "--patience" ? more[1]
+                              : more.size() == 1 && more[0].starts_with(with_value)
+                                  ? more[0].substr(with_value.size())
+                                  : "";
     const char* const end = value.data() + value.size();
     const auto [read_to, error] = std::from_chars(value.data(), end, patience);
     if (error != std::errc() || read_to != end || !(patience > 0) || !(patience < for_ever))
-      throw InputError(
-          fmt::format("doctor: takes nothing but --patience SECONDS, a number above 0, and '{}' "
-                      "was given; start it as mpirun -np 2 nekbone-k doctor (an input file of that "
-                      "name: ./doctor)",
-                      printable(fmt::format("{}", fmt::join(more, " ")))));
+      throw InputError(fmt::format(
+          "doctor: takes nothing but --patience SECONDS, a finite number above 0, and '{}' "
+          "was given; start it as mpirun -np 2 nekbone-k doctor (an input file of that "
+          "name: ./doctor)",
+          printable(fmt::format("{}", fmt::join(more, " ")))));
   }
   return static_cast<int>(doctor(comm, patience) ? ExitCode::pass : ExitCode::fail);
 }

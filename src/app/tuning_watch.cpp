@@ -45,7 +45,13 @@ TuningWatch::TuningWatch(const Communicator& comm, const std::string& journal, d
           sleep(3);
         }
         _exit(static_cast<int>(ExitCode::internal));
-      }) {}
+      }) {
+  if (const std::string why = m_journal.why_not_writable(); comm.is_root() && !why.empty())
+    fmt::print(
+        stderr,
+        "nekbone-k: {} cannot be written: {}; the next run would not know what ends this one\n",
+        journal, why);
+}
 
 void TuningWatch::watch() {
   if (m_entered.empty()) {

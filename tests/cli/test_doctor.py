@@ -135,7 +135,7 @@ class CommandLine(harness.CliTest):
     def test_help(self):
         run = self.run_program(2, "doctor", "--help")
         self.assertEqual(run.code, 0, str(run))
-        self.assertTrue(run.out.startswith("Usage: mpirun -np P nekbone-k doctor\n"), str(run))
+        self.assertTrue(run.out.startswith("Usage: mpirun -np P nekbone-k doctor [--patience SECONDS]\n"), str(run))
         self.assertIn("nekbone-k doctor", self.run_program(0, "--help").out)
 
     def test_bad_environment(self):

@@ -325,8 +325,8 @@ TEST_P(StrategiesEach, AnswersRanksThatExchangeAtOnceOrInParts) {
   EXPECT_EQ(count_wrong_calls_in_a_row(m_comm, GetParam()), 0);
   for (const int ranks_per_node : {1, 2, 3}) {
     const PretendedNodes nodes(ranks_per_node);
-    if (why_unavailable(m_comm, GetParam()).empty())
-      EXPECT_EQ(count_wrong_calls_in_a_row(m_comm, GetParam()), 0) << ranks_per_node << " a node";
+    if (!why_unavailable(m_comm, GetParam()).empty()) continue;
+    EXPECT_EQ(count_wrong_calls_in_a_row(m_comm, GetParam()), 0) << ranks_per_node << " a node";
   }
 }
 

@@ -2,9 +2,11 @@
 #include "app/decision_cache.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -123,6 +125,22 @@ TEST_F(DecisionCacheTest, SaysWhereItCannotWrite) {
   const DecisionCache cache(m_folder.path("no such folder/cache.json"));
   EXPECT_NE(cache.store(key("1"), {"a", 1, "x"}).find("cannot be written"), std::string::npos);
   EXPECT_FALSE(cache.find(key("1")).decision);
+}
+
+TEST_F(DecisionCacheTest, LeavesAloneWhatIsNoRegularFile) {
+  const auto expect_left_alone = [](const std::string& path) {
+    const DecisionCache cache(path);
+    EXPECT_NE(cache.find(key("1")).why_not.find("no regular file"), std::string::npos);
+    EXPECT_NE(cache.store(key("1"), {"a", 1, "x"}).find("no regular file"), std::string::npos);
+    EXPECT_TRUE(std::filesystem::exists(path) && !std::filesystem::is_regular_file(path));
+    EXPECT_FALSE(std::filesystem::exists(path + ".lock"));
+    EXPECT_FALSE(std::filesystem::exists(path + ".unreadable"));
+  };
+  const std::string folder = m_folder.path("folder"), fifo = m_folder.path("fifo");
+  std::filesystem::create_directory(folder);
+  expect_left_alone(folder);
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  expect_left_alone(fifo);  // to read it would take for ever
 }
 
 TEST_F(DecisionCacheTest, KeepsWhatSeveralProcessesStoreAtOnce) {

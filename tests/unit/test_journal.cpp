@@ -2,6 +2,7 @@
 #include "app/journal.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -105,6 +106,26 @@ TEST_F(JournalTest, KnowsWhatWasBegunAndDidNotEnd) {
   });
   EXPECT_NE(Journal(path(), "here").why_excluded("host-put"), "");
   EXPECT_EQ(Journal(path(), "here").why_excluded("nccl"), "");
+}
+
+TEST_F(JournalTest, SaysWhereItCannotBeWritten) {
+  EXPECT_EQ(Journal(path(), "here").why_not_writable(), "");
+  EXPECT_FALSE(fs::exists(path()));
+  EXPECT_NE(Journal(m_folder.path("no such folder/j"), "here").why_not_writable(), "");
+  const std::string folder = m_folder.path("folder"), fifo = m_folder.path("fifo");
+  fs::create_directory(folder);
+  EXPECT_EQ(Journal(folder, "here").why_not_writable(), "it is no regular file");
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);  // to read it would take for ever
+  EXPECT_EQ(Journal(fifo, "here").why_not_writable(), "it is no regular file");
+}
+
+TEST_F(JournalTest, SaysWhatWasFoundLast) {
+  Journal journal(path(), "here");
+  journal.begin("host-put", "today");
+  journal.trying({"host-put"}, "today");
+  EXPECT_TRUE(journal.write_hang());
+  EXPECT_EQ(Journal(path(), "here").why_excluded("host-put").find("host-put did not come back"),
+            0U);
 }
 
 TEST_F(JournalTest, PassesOverWhatIsNoLineOfIt) {
