@@ -15,7 +15,6 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <ranges>
 
 namespace nekbone_k {
 
@@ -27,6 +26,8 @@ struct JournalLines {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* begun = "was begun and did not end";
 
 /// Never freed: a signal handler or the watchdog's thread may be reading them.
 const JournalLines* keep(JournalLines lines) {
@@ -109,12 +110,16 @@ std::string Journal::why_not_writable() const {
 }
 
 std::string Journal::why_excluded(const std::string& strategy) const {
-  // The last one says most: what was begun may have been found not to come back.
-  for (const Line& line : m_lines | std::views::reverse)
-    if (line.place == m_place && plain(line.strategy) == plain(strategy))
-      return fmt::format("{} {} in the run started {}; delete {} to try it again", line.strategy,
-                         line.how, line.when, m_path);
-  return {};
+  // The first that says how it ended, as others may be what came of that on other ranks; that it
+  // was begun says least.
+  const Line* found = nullptr;
+  for (const Line& line : m_lines) {
+    if (line.place != m_place || plain(line.strategy) != plain(strategy)) continue;
+    if (found == nullptr || found->how == begun) found = &line;
+  }
+  if (found == nullptr) return {};
+  return fmt::format("{} {} in the run started {}; delete {} to try it again", found->strategy,
+                     found->how, found->when, m_path);
 }
 
 void Journal::trying(const std::vector<std::string>& strategies, const std::string& when) {
@@ -132,7 +137,7 @@ void Journal::trying(const std::vector<std::string>& strategies, const std::stri
 }
 
 void Journal::begin(const std::string& strategy, const std::string& when) {
-  m_begun = to_line(strategy, m_place, "was begun and did not end", when);
+  m_begun = to_line(strategy, m_place, begun, when);
   append(m_path, m_begun);
 }
 
