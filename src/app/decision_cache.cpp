@@ -50,14 +50,22 @@ Entry to_entry(const Json& json) {
 
 constexpr std::uintmax_t most_bytes = std::uintmax_t{64} << 20;
 
+/// Whether there is something that is neither read nor replaced: a folder, a device.
+bool is_no_regular_file(const std::string& path) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  return fs::exists(status) && !fs::is_regular_file(status);
+}
+
+constexpr const char* no_regular_file = "it is no regular file";
+
 Content read(const std::string& path) {
   Content content;
   std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  content.exists = fs::exists(status);
+  content.exists = fs::exists(path, error);
   if (!content.exists) return content;
-  if (!fs::is_regular_file(status)) {  // a folder, a device: neither read nor replaced
-    content.complaint = "it is no regular file";
+  if (is_no_regular_file(path)) {
+    content.complaint = no_regular_file;
     return content;
   }
   if (fs::file_size(path, error) > most_bytes) {
@@ -170,8 +178,7 @@ std::string DecisionCache::store(const DecisionKey& key, const Decision& decisio
     return fmt::format("the decision is not kept: {} cannot be written: {}", m_path, why);
   };
   // Before there is a lock beside what is none of ours.
-  if (const Content seen = read(m_path); !seen.complaint.empty() && !seen.is_none)
-    return failure(seen.complaint);
+  if (is_no_regular_file(m_path)) return failure(no_regular_file);
   const Lock lock(m_path + ".lock");
   if (!lock.held()) return failure(std::strerror(errno));
   Content content = read(m_path);

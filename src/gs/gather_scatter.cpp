@@ -88,8 +88,9 @@ GatherScatter::GatherScatter(const Communicator& comm, HaloPlan plan, Assembly a
                              std::optional<ContributionPlan> contributions)
     : m_comm(comm), m_assembly(std::move(assembly)) {
   if (contributions) m_contributions.emplace(std::move(plan), *contributions);
-  m_messages = std::make_shared<DeviceHaloPlan>(contributions ? std::move(contributions->messages)
-                                                              : std::move(plan));
+  m_messages = std::make_shared<DeviceHaloPlan>(
+      contributions ? std::move(contributions->messages) : std::move(plan),
+      /*combines_shares=*/!contributions);
 }
 
 GatherScatter::GatherScatter(const Communicator& comm, std::span<const GlobalId> point_ids)

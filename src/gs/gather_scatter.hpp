@@ -82,15 +82,11 @@ class GatherScatter {
     }
   }
 
-  /// Whether exchange() may be by one kernel: not of contributions.
-  bool may_be_one_kernel() const { return !m_contributions; }
-  /// start() and finish() at once, by one kernel where that may be and the strategy has such a way.
-  /// Collective.
+  /// start() and finish() at once, by one kernel where there is such a way. Collective.
   template <class T>
   void exchange(const DeviceField<T>& field, Reduction op, EventLog* log = nullptr) {
     Resources<T>& used = resources<T>(static_cast<int>(field.extent(1)));
-    if (may_be_one_kernel() && used.exchange.exchange_by_kernel(field, op))
-      return record(log, "exchanged by a kernel");
+    if (used.exchange.exchange_by_kernel(field, op)) return record(log, "exchanged by a kernel");
     start(field, log);
     finish(field, op, log);
   }

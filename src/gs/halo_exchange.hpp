@@ -18,7 +18,9 @@ namespace nekbone_k {
 
 /// A HaloPlan with the index arrays of its kernels in device memory.
 struct DeviceHaloPlan {
-  explicit DeviceHaloPlan(HaloPlan plan) : host(std::move(plan)) {
+  /// `combines_shares` as the member.
+  explicit DeviceHaloPlan(HaloPlan plan, bool combines_shares = true)
+      : host(std::move(plan)), combines_shares(combines_shares) {
     message_dofs = to_device("nekbone_k: message DOFs", host.message_dofs);
     message_runs = to_device("nekbone_k: message runs", find_runs(host.message_dofs));
     share_offsets = to_device("nekbone_k: share offsets", host.share_offsets);
@@ -29,6 +31,7 @@ struct DeviceHaloPlan {
   }
 
   HaloPlan host;
+  bool combines_shares;  ///< what comes is combined by share, as unpack() does; else by the caller
   DeviceVector<LocalIndex> message_dofs, share_offsets, share_slots, only_slots;
   DeviceRuns message_runs, only_slot_runs;  ///< of slots and their DOFs; of DOFs and those slots
 };
@@ -110,6 +113,7 @@ class HaloExchange {
                const Strategy& strategy, int components = 1, double patience = for_ever)
       : m_stream(strategy.overlapped ? side_stream() : ExecutionSpace()),
         m_plan(std::move(plan)),
+        m_may_be_one_kernel(!strategy.overlapped && m_plan->combines_shares),
         m_components(components),
         m_send_memory(buffer_bytes()),
         m_receive_memory(buffer_bytes()),
@@ -120,14 +124,16 @@ class HaloExchange {
             {m_send.data(), m_receive.data(), components * sizeof(T), m_stream, patience})) {}
 
   /// Combines the shared entries of `field`, shape (>= n_shared, components): start() and finish()
-  /// at once, by one kernel where the strategy has such a way and it may. Collective.
-  void exchange(const DeviceField<T>& field, Reduction op, bool may_be_one_kernel = true) {
-    if (may_be_one_kernel && exchange_by_kernel(field, op)) return;
+  /// at once, by one kernel where there is such a way. Collective.
+  void exchange(const DeviceField<T>& field, Reduction op) {
+    if (exchange_by_kernel(field, op)) return;
     start(field);
     finish(field, op);
   }
-  /// exchange() by one kernel. Returns false, having done nothing, where there is no such way here.
+  /// exchange() by one kernel. Returns false, having done nothing, where there is no such way: the
+  /// strategy has none, is overlapped, or shares are not what is combined.
   bool exchange_by_kernel(const DeviceField<T>& field, Reduction op) {
+    if (!m_may_be_one_kernel) return false;
     const PeerMessages* const messages = m_exchange->begin_by_kernel();
     if (messages == nullptr) return false;
     order(ExecutionSpace(), m_stream);
@@ -206,6 +212,7 @@ class HaloExchange {
 
   ExecutionSpace m_stream;
   std::shared_ptr<const DeviceHaloPlan> m_plan;
+  bool m_may_be_one_kernel;
   int m_components;
   DeviceMessageMemory m_send_memory, m_receive_memory;
   DeviceVector<T> m_send, m_receive;

@@ -41,9 +41,11 @@ struct PeerMessages {
   const void* landing = nullptr;  ///< what comes at this call
   int* late = nullptr;
 
-  // Of a kernel that does it all. Teams take one piece after another. Those that write wait for
-  // nothing and are the first of the list, so that no team waits for what no team does.
+  /// Those that are written, of neighbours on the node first, and then, for a kernel that does it
+  /// all, the shared DOFs.
   DeviceVector<PeerPiece> pieces;
+  // Of such a kernel. Its teams take one piece after another, so that no team waits for what no
+  // team does: those that write wait for nothing.
   DeviceVector<std::uint64_t> n_taken;  ///< (1) at this and all earlier calls
   std::uint64_t taken_before = 0;       ///< at earlier calls
 };

@@ -139,10 +139,8 @@ class Tuner {
   bool is_still_right(Candidate& candidate) {
     const double begin = wall_seconds();
     CandidateResult& result = candidate.result;
-    result.failure = guarded(m_guard, result.strategy.name, [&] {
-      return m_verifier.verify_again(candidate.exchange, m_field,
-                                     !result.strategy.overlapped && m_gs.may_be_one_kernel());
-    });
+    result.failure = guarded(m_guard, result.strategy.name,
+                             [&] { return m_verifier.verify_again(candidate.exchange, m_field); });
     m_result.verify_seconds += m_comm.max(wall_seconds() - begin);
     if (result.failure.empty()) return true;
     result.failure += "; found when it had been timed and won";
@@ -281,9 +279,7 @@ class Tuner {
     exchange.finish(m_field, Reduction::add);
   }
 
-  void exchange_once(HaloExchange<T>& exchange) {
-    exchange.exchange(m_field, Reduction::add, m_gs.may_be_one_kernel());
-  }
+  void exchange_once(HaloExchange<T>& exchange) { exchange.exchange(m_field, Reduction::add); }
 
   ExchangeBreakdown break_down(Candidate& winner) {
     std::array<std::vector<double>, 3> parts;

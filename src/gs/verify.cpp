@@ -276,8 +276,7 @@ std::string Verifier::verify(const Strategy& strategy, double patience, const Fi
 }
 
 template <class T>
-std::string Verifier::verify_again(HaloExchange<T>& exchange, const DeviceField<T>& field,
-                                   bool may_be_one_kernel) {
+std::string Verifier::verify_again(HaloExchange<T>& exchange, const DeviceField<T>& field) {
   constexpr T untouched = 0.5;  // no sum of whole numbers
   Kokkos::deep_copy(field, untouched);
   VerificationSteps steps(m_comm);
@@ -285,7 +284,7 @@ std::string Verifier::verify_again(HaloExchange<T>& exchange, const DeviceField<
   const auto components = static_cast<int>(field.extent(1));
   steps.try_exchange(exchange, plan,
                      m_whole.sample<T>(m_comm.rank(), Reduction::add, components, 2), field,
-                     Reduction::add, may_be_one_kernel);
+                     Reduction::add, true);
   if (!steps.failure().empty()) return steps.failure();
   const LocalIndex touched = count_touched(field, plan.n_shared(), untouched);
   steps.agree(touched > 0 ? fmt::format("WRONG add of {}: {} entries that rank {} does not "
@@ -295,8 +294,7 @@ std::string Verifier::verify_again(HaloExchange<T>& exchange, const DeviceField<
   return steps.failure();
 }
 
-template std::string Verifier::verify_again(HaloExchange<float>&, const DeviceField<float>&, bool);
-template std::string Verifier::verify_again(HaloExchange<double>&, const DeviceField<double>&,
-                                            bool);
+template std::string Verifier::verify_again(HaloExchange<float>&, const DeviceField<float>&);
+template std::string Verifier::verify_again(HaloExchange<double>&, const DeviceField<double>&);
 
 }  // namespace nekbone_k

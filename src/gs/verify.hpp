@@ -59,11 +59,9 @@ class Verifier {
   /// The same of an exchange of the plan that has been used: of one more sum, with data that it has
   /// not seen. `field`, shape (>= n_shared, components of the exchange), is written to; entries
   /// that are not shared must stay as they are. After a failure other than WRONG its messages may
-  /// still be on their way from or into it. `may_be_one_kernel` as in HaloExchange::exchange(). T
-  /// is float or double. Collective.
+  /// still be on their way from or into it. T is float or double. Collective.
   template <class T>
-  std::string verify_again(HaloExchange<T>& exchange, const DeviceField<T>& field,
-                           bool may_be_one_kernel);
+  std::string verify_again(HaloExchange<T>& exchange, const DeviceField<T>& field);
 
  private:
   const Communicator& m_comm;

@@ -34,11 +34,10 @@ LocalIndex most_of_a_team(std::size_t n_positions, std::size_t item_bytes) {
 template <class Word>
 struct Push {
   PeerMessages messages;
-  DeviceVector<PeerPiece> pieces;
   MessageSource<Word> source;
 
   KOKKOS_FUNCTION void operator()(const PeerTeam& team) const {
-    write_piece(team, messages, pieces(team.league_rank()), source);
+    write_piece(team, messages, messages.pieces(team.league_rank()), source);
   }
 };
 
@@ -46,12 +45,11 @@ struct Push {
 template <class Word>
 struct Pull {
   PeerMessages messages;
-  DeviceVector<PeerPiece> pieces;
   Word* receive;
   int words;
 
   KOKKOS_FUNCTION void operator()(const PeerTeam& team) const {
-    const PeerPiece piece = pieces(team.league_rank());
+    const PeerPiece piece = messages.pieces(team.league_rank());
     if (const Flag* const arrived = messages.peers(piece.peer).arrived; arrived != nullptr) {
       Kokkos::single(Kokkos::PerTeam(team),
                      [&]() { await(arrived, messages.call, messages.late); });
@@ -99,9 +97,8 @@ class PeerExchange final : public Exchange {
     begin_call();
     with_word(field.value_bytes, [&](auto word) {
       using Word = decltype(word);
-      push<Word>(static_cast<int>(m_pieces.extent(0)),
-                 {static_cast<const Word*>(field.data), false, 1, field.component_stride,
-                  field.components});
+      push<Word>(m_n_written, {static_cast<const Word*>(field.data), false, 1,
+                               field.component_stride, field.components});
     });
     m_packed = true;
     return true;
@@ -137,12 +134,11 @@ class PeerExchange final : public Exchange {
 
   void finish() override {
     static_cast<void>(arrive(nullptr));
-    if (m_pieces.extent(0) == 0) return;
+    if (m_n_written == 0) return;
     with_word(m_buffers.item_bytes, [&](auto word) {
       using Word = decltype(word);
-      Kokkos::parallel_for("nekbone_k: read from neighbours",
-                           policy(static_cast<int>(m_pieces.extent(0))),
-                           Pull<Word>{m_messages, m_pieces, static_cast<Word*>(m_buffers.receive),
+      Kokkos::parallel_for("nekbone_k: read from neighbours", policy(m_n_written),
+                           Pull<Word>{m_messages, static_cast<Word*>(m_buffers.receive),
                                       static_cast<int>(m_buffers.item_bytes / sizeof(Word))});
     });
   }
@@ -189,7 +185,7 @@ class PeerExchange final : public Exchange {
   void push(int teams, const MessageSource<Word>& source) const {
     if (teams == 0) return;
     Kokkos::parallel_for("nekbone_k: write to neighbours", policy(teams),
-                         Push<Word>{m_messages, m_pieces, source});
+                         Push<Word>{m_messages, source});
   }
 
   /// What carries messages to other nodes at this call, or nothing.
@@ -238,17 +234,17 @@ class PeerExchange final : public Exchange {
     return pieces;
   }
 
-  /// What is written, for kernels that do that alone, and then the shared DOFs, for one that does a
-  /// whole exchange.
+  /// Lists `pieces`, which are written, and what a kernel that does it all does besides.
   void list_pieces(std::vector<PeerPiece> pieces) {
-    m_pieces = to_device("nekbone_k: pieces of messages", pieces);
-    if (!can_be_one_kernel()) return;
-    const LocalIndex n_shared = m_plan.n_shared();
-    for (const IndexRun& dofs : find_runs(m_plan.only_slots(), 0, n_shared, RunShape::shortest,
-                                          most_of_a_team(n_shared, m_buffers.item_bytes)))
-      pieces.push_back({PeerPiece::no_peer, dofs});
+    m_n_written = static_cast<int>(pieces.size());
+    if (can_be_one_kernel()) {
+      const LocalIndex n_shared = m_plan.n_shared();
+      for (const IndexRun& dofs : find_runs(m_plan.only_slots(), 0, n_shared, RunShape::shortest,
+                                            most_of_a_team(n_shared, m_buffers.item_bytes)))
+        pieces.push_back({PeerPiece::no_peer, dofs});
+      m_messages.n_taken = DeviceVector<std::uint64_t>("nekbone_k: pieces taken", 1);
+    }
     m_messages.pieces = to_device("nekbone_k: pieces of an exchange", pieces);
-    m_messages.n_taken = DeviceVector<std::uint64_t>("nekbone_k: pieces taken", 1);
   }
 
   /// Where kernels would hold up the processes they wait for: with the processor given to others.
@@ -274,9 +270,8 @@ class PeerExchange final : public Exchange {
   std::array<std::unique_ptr<Exchange>, 2> m_far_exchange;  // into either landing
   std::size_t m_landing_bytes = 0;
   std::unique_ptr<PeerMemory> m_memory;
-  PeerMessages m_messages;           // peers: those near, in the order of m_near, then those far
-  DeviceVector<PeerPiece> m_pieces;  // that are written, in the order of the peers
-  int m_n_near_pieces = 0;
+  PeerMessages m_messages;  // peers: those near, in the order of m_near, then those far
+  int m_n_near_pieces = 0, m_n_written = 0;  // pieces that are written, of m_near and of all
   // In host memory that the device writes to.
   Kokkos::View<int, Kokkos::SharedHostPinnedSpace> m_late;
   std::uint64_t m_n_taken = 0;  // pieces, by all calls so far
