@@ -90,7 +90,7 @@ GatherScatter::GatherScatter(const Communicator& comm, HaloPlan plan, Assembly a
   if (contributions) m_contributions.emplace(std::move(plan), *contributions);
   m_messages = std::make_shared<DeviceHaloPlan>(
       contributions ? std::move(contributions->messages) : std::move(plan),
-      /*combines_shares=*/!contributions);
+      /*shares_combined=*/!contributions);
 }
 
 GatherScatter::GatherScatter(const Communicator& comm, std::span<const GlobalId> point_ids)

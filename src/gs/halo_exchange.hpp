@@ -18,9 +18,9 @@ namespace nekbone_k {
 
 /// A HaloPlan with the index arrays of its kernels in device memory.
 struct DeviceHaloPlan {
-  /// `combines_shares` as the member.
-  explicit DeviceHaloPlan(HaloPlan plan, bool combines_shares = true)
-      : host(std::move(plan)), combines_shares(combines_shares) {
+  /// `shares_combined` as `combines_shares`.
+  explicit DeviceHaloPlan(HaloPlan plan, bool shares_combined = true)
+      : host(std::move(plan)), combines_shares(shares_combined) {
     message_dofs = to_device("nekbone_k: message DOFs", host.message_dofs);
     message_runs = to_device("nekbone_k: message runs", find_runs(host.message_dofs));
     share_offsets = to_device("nekbone_k: share offsets", host.share_offsets);
