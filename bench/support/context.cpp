@@ -13,6 +13,7 @@
 #include "app/machine_record.hpp"
 #include "core/config.hpp"
 #include "core/machine.hpp"
+#include "core/memory_bandwidth.hpp"
 #include "operators/element_layout.hpp"
 
 namespace nekbone_k {

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "app/placement.hpp"
 #include "core/commit.hpp"
 #include "core/config.hpp"
 #include "core/device.hpp"
 #include "core/machine.hpp"
-#include "core/topology.hpp"
 #include "core/types.hpp"
 
 namespace nekbone_k {
@@ -23,34 +23,6 @@ std::vector<int> count_ranks_per_node(const Communicator& comm, const NodeLayout
 std::string kokkos_version() {
   return fmt::format("{}.{}.{}", KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100,
                      KOKKOS_VERSION % 100);
-}
-
-void add_warnings(const Communicator& comm, const NodeLayout& layout, MachineRecord& machine) {
-  const int threads = is_host_device ? machine.concurrency : 1;
-  const int cores = online_core_count();
-  std::string crowded, bound, shared, pretended;
-  if (const int ranks = pretended_ranks_per_node(); ranks > 0)
-    pretended = fmt::format(
-        "NEKBONE_K_RANKS_PER_NODE is {}: each {} ranks of a node exchange as if they were a node; "
-        "unset it for timings that count",
-        ranks, ranks);
-  if (std::int64_t{layout.node_ranks} * threads > cores)
-    crowded = fmt::format(
-        "{} runs {} threads on {} cores; {}use fewer ranks, or timings mean little", host_name(),
-        layout.node_ranks * threads, cores, threads > 1 ? "set OMP_NUM_THREADS or " : "");
-  if (allowed_core_count() < threads)
-    bound = fmt::format(
-        "rank {} is bound to {} cores, fewer than its {} threads; see the launcher's --bind-to or "
-        "--cpus-per-task",
-        comm.rank(), allowed_core_count(), threads);
-  if (const int sharing = ranks_on_device(comm); sharing > 1)
-    shared = fmt::format(
-        "{} ranks share {}; run one rank a GPU, or show each rank its own (CUDA_VISIBLE_DEVICES, "
-        "ROCR_VISIBLE_DEVICES), or timings mean little",
-        sharing, device_name());
-  for (const std::string& warning : {comm.first_text(crowded), comm.first_text(bound),
-                                     comm.first_text(shared), comm.first_text(pretended)})
-    if (!warning.empty()) machine.warnings.push_back(warning);
 }
 
 }  // namespace
@@ -76,7 +48,10 @@ MachineRecord make_machine_record(const Communicator& comm) {
   machine.binding = comm.gather(allowed_cores());
   machine.started = utc_time();
 
-  add_warnings(comm, layout, machine);
+  // Of each kind that of the lowest rank that has one.
+  for (const std::string& here : placement_warnings(find_placement(comm, layout)))
+    if (const std::string warning = comm.first_text(here); !warning.empty())
+      machine.warnings.push_back(warning);
   return machine;
 }
 

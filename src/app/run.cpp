@@ -18,6 +18,7 @@
 #include "app/tuning_watch.hpp"
 #include "core/errors.hpp"
 #include "core/machine.hpp"
+#include "core/memory_bandwidth.hpp"
 #include "core/runtime.hpp"
 #include "gs/measure_paths.hpp"
 #include "gs/strategy_table.hpp"

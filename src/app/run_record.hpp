@@ -10,6 +10,7 @@
 #include "app/case.hpp"
 #include "core/communicator.hpp"
 #include "core/machine.hpp"
+#include "core/memory_bandwidth.hpp"
 #include "gs/all_reduce_tuner.hpp"
 #include "gs/audit.hpp"
 #include "gs/library_versions.hpp"

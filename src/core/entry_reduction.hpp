@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "core/lanes.hpp"
+#include "core/launch_shape.hpp"
 
 namespace nekbone_k {
 
@@ -60,14 +61,13 @@ struct PlainSums {
 /// Visits every entry of a range once, and brings the products of the owned ones together as
 /// `Scheme` says (such as PlainSums): the values of each team in `parts`, of which there are
 /// n_teams(). `Terms` gives the n factors x and y of entry a, or of the lanes that begin there, by
-/// operator()(a, x, y), and may change vectors on the way. A team does a chunk of entries: several
-/// a thread, so that a GPU has more than one read under way, and whole registers of a CPU.
+/// operator()(a, x, y), and may change vectors on the way. A team does a chunk of entries.
 template <class Terms, class Scheme>
 struct EntryReduction {
   static constexpr int n = Terms::n_products, n_values = Scheme::n_values;
   static constexpr int lanes = static_cast<int>(Lanes::size());
-  static constexpr int team_size = is_host_device ? 1 : 256;
-  static constexpr int steps = is_host_device ? 512 : 8;
+  static constexpr int team_size = LaunchShape<ExecutionSpace>::team_size;
+  static constexpr int steps = LaunchShape<ExecutionSpace>::entries_a_thread;
   static constexpr LocalIndex chunk = team_size * steps * lanes;
   using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<team_size, 0>>;
   using Team = typename Policy::member_type;

@@ -17,7 +17,6 @@
 #include <limits>
 
 #include "core/errors.hpp"
-#include "core/large_vector.hpp"
 
 namespace nekbone_k {
 
@@ -213,45 +212,6 @@ double peak_memory() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<double>(usage.ru_maxrss) * 1024;
-}
-
-MemoryBandwidth measure_memory_bandwidth(const Communicator& comm, const NodeLayout& layout) {
-  // Half a gigabyte a vector, of three: many times any cache.
-  const std::size_t n = std::size_t{1} << 29;
-  const int sharing =
-      is_host_device ? static_cast<int>(comm.max(std::int64_t{layout.node_ranks})) : 1;
-  const std::size_t count = n / sizeof(double) / sharing + 1;
-  const DeviceVector<double> from = large_vector("nekbone_k: bandwidth source", count);
-  const DeviceVector<double> also_from = large_vector("nekbone_k: second source", count);
-  const DeviceVector<double> to = large_vector("nekbone_k: bandwidth target", count);
-  Kokkos::deep_copy(from, 1.5);
-  Kokkos::deep_copy(also_from, 2.5);
-  const Kokkos::RangePolicy<ExecutionSpace> entries(0, count);
-  const auto seconds = [&](const auto& work) {
-    comm.barrier();
-    const double begin = wall_seconds();
-    work();
-    Kokkos::fence("nekbone_k: bandwidth timed");
-    return comm.max(wall_seconds() - begin);
-  };
-  double copy = std::numeric_limits<double>::infinity(), triad = copy;
-  for (int repetition = 0; repetition < 3; ++repetition) {
-    const double by_runtime = seconds([&] { Kokkos::deep_copy(ExecutionSpace(), to, from); });
-    const double by_kernel = seconds([&] {
-      Kokkos::parallel_for(
-          "nekbone_k: copy", entries, KOKKOS_LAMBDA(const std::size_t i) { to(i) = from(i); });
-    });
-    copy = std::min({copy, by_runtime, by_kernel});
-    const double scale = repetition;
-    triad = std::min(triad, seconds([&] {
-                       Kokkos::parallel_for(
-                           "nekbone_k: triad", entries, KOKKOS_LAMBDA(const std::size_t i) {
-                             to(i) = from(i) + scale * also_from(i);
-                           });
-                     }));
-  }
-  const double bytes = double{sizeof(double)} * static_cast<double>(count) * comm.size();
-  return {2 * bytes / copy, 3 * bytes / triad};
 }
 
 }  // namespace nekbone_k

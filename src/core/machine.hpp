@@ -49,18 +49,4 @@ double available_memory();
 double peak_memory();
 void reset_peak_memory();
 
-/// Bytes a second that all ranks together read plus write, as far as the code names them.
-struct MemoryBandwidth {
-  /// a = b, two doubles an entry: the better of a device copy and a copy kernel. With one CPU
-  /// thread a rank that is a copy of the C library, which writes past the caches; a loop first
-  /// reads what it will write.
-  double copy = 0;
-  /// a = b + s c, three doubles an entry, by a loop (STREAM: McCalpin 1995): like kernels of CG.
-  double triad = 0;
-};
-
-/// Over at least 1 GB read and written a node, shared by its ranks, or on each GPU; takes 1.6 GB
-/// while it measures. Collective.
-MemoryBandwidth measure_memory_bandwidth(const Communicator& comm, const NodeLayout& layout);
-
 }  // namespace nekbone_k

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/launch_shape.hpp"
 #include "core/types.hpp"
 #include "gs/exchange.hpp"
 
@@ -23,11 +24,10 @@ struct IndexRun {
 
 /// How kernels work on runs.
 struct RunShape {
-  static constexpr int team_size = is_host_device ? 1 : 256;  ///< threads of a run
-  /// Positions of a run at most, and of one with a stride at least: whole teams, or what pays for
-  /// a loop of its own.
-  static constexpr LocalIndex longest = is_host_device ? 1024 : team_size;
-  static constexpr LocalIndex shortest = is_host_device ? 16 : team_size;
+  static constexpr int team_size = LaunchShape<ExecutionSpace>::team_size;  ///< of a run
+  /// Positions of a run at most, and of one with a stride at least.
+  static constexpr LocalIndex longest = LaunchShape<ExecutionSpace>::longest_run;
+  static constexpr LocalIndex shortest = LaunchShape<ExecutionSpace>::shortest_run;
 
   /// The most positions of a run of a list of so many. On a GPU as few as a team has threads, so
   /// that short lists are spread widely; of long ones, where there are teams enough, several a

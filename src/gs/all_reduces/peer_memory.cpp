@@ -7,13 +7,14 @@
 
 #include "core/errors.hpp"
 #include "core/host_inbox.hpp"
+#include "core/launch_shape.hpp"
 #include "core/machine.hpp"
 #include "core/peer_memory.hpp"
 
 namespace nekbone_k {
 namespace {
 
-constexpr int team_size = is_host_device ? 1 : 64;
+constexpr int team_size = LaunchShape<ExecutionSpace>::sum_team_size;
 using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<team_size, 0>>;
 using Team = Policy::member_type;
 

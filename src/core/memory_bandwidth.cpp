@@ -1,0 +1,98 @@
+#include "core/memory_bandwidth.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+
+#include "core/large_vector.hpp"
+#include "core/launch_shape.hpp"
+#include "core/types.hpp"
+
+namespace nekbone_k {
+namespace {
+
+/// Many times any cache.
+constexpr std::size_t vector_bytes = std::size_t{1} << (is_host_device ? 29 : 30);
+/// A GPU is done with one so soon that its launch and the wait for it would count.
+constexpr int passes_a_sample = is_host_device ? 1 : 8;
+constexpr int samples = is_host_device ? 3 : 5;
+
+/// What a GPU's thread reads and writes fastest.
+struct alignas(16) Pair {
+  double first, second;
+};
+
+/// Copies `n` pairs, several a thread, all of which are read before the first is written.
+struct CopyPairs {
+  static constexpr int team_size = LaunchShape<ExecutionSpace>::team_size, pairs_a_thread = 4;
+  using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<team_size, 0>>;
+
+  const Pair* from;
+  Pair* to;
+  std::size_t n;
+
+  KOKKOS_FUNCTION void operator()(const Policy::member_type& team) const {
+    const std::size_t begin =
+        std::size_t(team.league_rank()) * team_size * pairs_a_thread + team.team_rank();
+    Pair values[pairs_a_thread];
+    NEKBONE_K_UNROLL
+    for (int p = 0; p < pairs_a_thread; ++p)
+      if (begin + p * team_size < n) values[p] = from[begin + p * team_size];
+    NEKBONE_K_UNROLL
+    for (int p = 0; p < pairs_a_thread; ++p)
+      if (begin + p * team_size < n) to[begin + p * team_size] = values[p];
+  }
+};
+
+void copy_by_kernel(const DeviceVector<double>& to, const DeviceVector<double>& from) {
+  const std::size_t n = from.extent(0);
+  if constexpr (is_host_device) {
+    Kokkos::parallel_for(
+        "nekbone_k: copy", Kokkos::RangePolicy<ExecutionSpace>(0, n),
+        KOKKOS_LAMBDA(const std::size_t i) { to(i) = from(i); });
+  } else {
+    constexpr std::size_t a_team = std::size_t{CopyPairs::team_size} * CopyPairs::pairs_a_thread;
+    const CopyPairs copy{reinterpret_cast<const Pair*>(from.data()),
+                         reinterpret_cast<Pair*>(to.data()), n / 2};
+    const auto teams = static_cast<int>((copy.n + a_team - 1) / a_team);
+    Kokkos::parallel_for("nekbone_k: copy", CopyPairs::Policy(teams, CopyPairs::team_size), copy);
+  }
+}
+
+void triad(const DeviceVector<double>& a, const DeviceVector<double>& b, double scale,
+           const DeviceVector<double>& c) {
+  Kokkos::parallel_for(
+      "nekbone_k: triad", Kokkos::RangePolicy<ExecutionSpace>(0, a.extent(0)),
+      KOKKOS_LAMBDA(const std::size_t i) { a(i) = b(i) + scale * c(i); });
+}
+
+}  // namespace
+
+MemoryBandwidth measure_memory_bandwidth(const Communicator& comm, const NodeLayout& layout) {
+  const int sharing =
+      is_host_device ? static_cast<int>(comm.max(std::int64_t{layout.node_ranks})) : 1;
+  const std::size_t count = vector_bytes / sizeof(double) / sharing / 2 * 2;  // whole pairs
+  const DeviceVector<double> from = large_vector("nekbone_k: bandwidth source", count);
+  const DeviceVector<double> also_from = large_vector("nekbone_k: second source", count);
+  const DeviceVector<double> to = large_vector("nekbone_k: bandwidth target", count);
+  Kokkos::deep_copy(from, 1.5);
+  Kokkos::deep_copy(also_from, 2.5);
+  const auto seconds = [&](const auto& pass) {
+    comm.barrier();
+    const double begin = wall_seconds();
+    for (int i = 0; i < passes_a_sample; ++i) pass();
+    Kokkos::fence("nekbone_k: bandwidth timed");
+    return comm.max(wall_seconds() - begin) / passes_a_sample;
+  };
+  double copied = std::numeric_limits<double>::infinity(), added = copied;
+  for (int sample = 0; sample < samples; ++sample) {
+    const double by_runtime = seconds([&] { Kokkos::deep_copy(ExecutionSpace(), to, from); });
+    const double by_kernel = seconds([&] { copy_by_kernel(to, from); });
+    copied = std::min({copied, by_runtime, by_kernel});
+    added = std::min(added, seconds([&] { triad(to, from, sample, also_from); }));
+  }
+  const double bytes = double{sizeof(double)} * static_cast<double>(count) * comm.size();
+  return {2 * bytes / copied, 3 * bytes / added};
+}
+
+}  // namespace nekbone_k
