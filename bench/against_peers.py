@@ -104,6 +104,7 @@ def main():
     options = parser.parse_args()
     options.program = str(options.bin / "nekbone-k")
     options.strategy, options.set = "device-pairwise", []
+    settings = cg_rows.settings_of(options)
 
     cases = {}  # name: (our rates, their rates)
     machine = None
@@ -141,7 +142,7 @@ def main():
     if options.out:
         if machine is None:
             _, machine = our_cg(options, 3, 4, max(options.ranks))
-        cg_rows.save(options.out, machine, rows)
+        cg_rows.save(options.out, machine, rows, settings=settings)
 
 
 if __name__ == "__main__":

@@ -44,6 +44,13 @@ def median_run(solves):
     return sorted(solves, key=lambda s: s["flops_per_s"])[(len(solves) - 1) // 2]
 
 
+def settings_of(options):
+    """What a result depends on: the arguments of a script, but for where programs and files are."""
+    places = ("program", "bin", "out", "nekbone", "libceed", "gslib")
+    return {"input": "inputs/nekbone.yaml"} | {key: value for key, value in vars(options).items()
+                                               if key not in places}
+
+
 def save(path, machine, rows, **more):
     """A result file: rows of runs, the machine's part of a report, and what else there is to say."""
     for row in rows:
@@ -87,7 +94,8 @@ def main():
               f" {100 * (solve['triad_share'] or 0):6.0f} % {all(s['passed'] for s in solves)}")
     if options.out:
         save(options.out, machine, [{"order": order, "elements": elements, "runs": solves}
-                                    for (order, elements), solves in runs.items()])
+                                    for (order, elements), solves in runs.items()],
+             settings=settings_of(options))
 
 
 if __name__ == "__main__":

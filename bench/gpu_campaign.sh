@@ -5,6 +5,7 @@
 # GPU-aware MPI's. A part that takes longer than LIMIT seconds (default 300; pinned wants 900) is given up. Parts:
 #   tests-NP    the GPU tests on NP ranks         smoke-NP   inputs/smoke.yaml
 #   rows        CG beside hipBone's figures       trilinear  CG, factors from corners, four sizes
+#   sizes       CG from small to large            affine     CG, parallelepipeds, four sizes
 #   axhelm      the element kernel, all orders    determinism-NP  deterministic sums beside ordinary
 #   scaling-NP  weak and strong, 1 to NP ranks    launches-NP  one case 20 times: is the choice right?
 #   weak-NP     the same at hipBone's other cases pinned-NP    the choice beside each strategy pinned
@@ -13,7 +14,7 @@
 # The last lines say how long each part took and whether it ended well.
 set -uo pipefail
 if [[ $# -lt 3 || ! -x $1/nekbone-k ]]; then
-  sed -n '2,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+  sed -n '2,14s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
   exit 2
 fi
 bin=$(cd "$1" && pwd)
@@ -58,8 +59,12 @@ run_part() {
     tests) LIMIT=${LIMIT:-300} OUT=$out ci/gpu-tests.sh "$bin" "$np" ;;
     smoke) mpirun -np "$np" "$program" inputs/smoke.yaml --report "$out/smoke-$np.json" ;;
     rows) python3 bench/cg_rows.py --out "$out/cg-rows.json" "$program" ;;
-    trilinear)
-      python3 bench/cg_rows.py --set operator.geometry=trilinear --out "$out/cg-rows-trilinear.json" \
+    sizes)
+      python3 bench/cg_rows.py --out "$out/cg-sizes.json" "$program" \
+        1:20 1:40 1:80 1:126 1:160 3:16 3:24 3:42 3:70 3:100 7:6 7:10 7:18 7:28 7:40 7:56 \
+        11:4 11:7 11:12 11:20 11:36 ;;
+    trilinear | affine)
+      python3 bench/cg_rows.py --set "operator.geometry=$part" --out "$out/cg-rows-$part.json" \
         "$program" 1:160 3:100 7:56 11:36 ;;
     axhelm)
       mpirun -np 1 "$bin/bench_axhelm" --points 60000000 --seconds 0.3 \

@@ -39,7 +39,7 @@ def main():
               f" an iteration", flush=True)
         if options.out:  # each time, as a launch may be the last
             cg_rows.save(options.out, machine, [{"order": options.order, "elements": options.elements,
-                                                 "runs": solves}])
+                                                 "runs": solves}], settings=cg_rows.settings_of(options))
     good = sum(solve["audit"]["regret"] <= GOOD for solve in solves)
     choices = collections.Counter(solve["strategy"] for solve in solves)
     print(", ".join(f"{name} {count}" for name, count in choices.most_common()))

@@ -68,6 +68,7 @@ def main():
     options = parser.parse_args()
     options.set = [("gather_scatter.tuning.budget_seconds", options.budget)]
     launcher = options.launcher
+    settings = cg_rows.settings_of(options)
 
     cases = {}
     for ranks in options.ranks:
@@ -88,7 +89,7 @@ def main():
             for (kind, ranks), elements in cases.items()]
     print_table(rows)
     if options.out:
-        cg_rows.save(options.out, machine, rows)
+        cg_rows.save(options.out, machine, rows, settings=settings)
 
 
 if __name__ == "__main__":

@@ -101,6 +101,10 @@ class AgainstPeers(ScriptTest):
         self.assertEqual(len(re.findall(r"CG, Nekbone .* GFLOP/s +6\.00 +2\.00 +3\.00  3\.00\.\.3\.00", printed)), 8,
                          printed)
         self.assertEqual(self.result()["machine"], {"commit": "none"})
+        settings = self.result()["settings"]
+        self.assertEqual((settings["rounds"], settings["ranks"], settings["strategy"]),
+                         (3, [1, 2], "device-pairwise"))
+        self.assertNotIn(str(self.folder), json.dumps(settings))
 
     def test_libceed_by_mdofs_without_a_mass_term(self):
         printed = self.peers("--libceed", self.folder / "libceed")

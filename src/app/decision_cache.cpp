@@ -2,10 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstdint>
@@ -22,9 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr int format_version = 1;
-constexpr std::array case_fields{"elements", "periodic",   "partition", "order",
-                                 "geometry", "strategies", "ranks"};
+constexpr int format_version = 2;
 
 struct Entry {
   DecisionKey key;
@@ -41,6 +39,7 @@ struct Content {
 
 Entry to_entry(const Json& json) {
   Entry entry;
+  entry.key.kind = json.at("choice_of").get<std::string>();
   for (const auto& [name, value] : json.at("key").items())
     entry.key.fields[name] = value.get<std::string>();
   entry.decision = {json.at("strategy").get<std::string>(), json.at("cost_s").get<double>(),
@@ -94,7 +93,8 @@ Content read(const std::string& path) {
 std::string to_text(const std::vector<Entry>& entries) {
   Json decisions = Json::array();
   for (const Entry& entry : entries)
-    decisions.push_back({{"strategy", entry.decision.strategy},
+    decisions.push_back({{"choice_of", entry.key.kind},
+                         {"strategy", entry.decision.strategy},
                          {"cost_s", entry.decision.cost_seconds},
                          {"found", entry.decision.found},
                          {"key", entry.key.fields}});
@@ -129,19 +129,10 @@ class Lock {
 
 }  // namespace
 
-bool DecisionKey::same_case(const DecisionKey& other) const {
-  for (const char* const name : case_fields) {
-    const auto here = fields.find(name), there = other.fields.find(name);
-    if (here == fields.end() || there == other.fields.end() || here->second != there->second)
-      return false;
-  }
-  return true;
-}
-
-std::string DecisionKey::difference(const DecisionKey& other) const {
-  std::string text;
+std::vector<std::string> DecisionKey::differences(const DecisionKey& other) const {
+  std::vector<std::string> found;
   const auto add = [&](const std::string& name, const std::string& was, const std::string& now) {
-    text += fmt::format("{}{} was {}, now {}", text.empty() ? "" : "; ", name, was, now);
+    found.push_back(fmt::format("{} was {}, now {}", name, was, now));
   };
   for (const auto& [name, was] : fields) {
     const auto now = other.fields.find(name);
@@ -152,7 +143,7 @@ std::string DecisionKey::difference(const DecisionKey& other) const {
   }
   for (const auto& [name, now] : other.fields)
     if (fields.count(name) == 0) add(name, "not known", now);
-  return text;
+  return found;
 }
 
 DecisionCache::Found DecisionCache::find(const DecisionKey& key) const {
@@ -160,17 +151,18 @@ DecisionCache::Found DecisionCache::find(const DecisionKey& key) const {
   if (!content.exists) return {{}, fmt::format("there is no {} yet", m_path)};
   if (!content.complaint.empty())
     return {{}, fmt::format("{} cannot be used: {}", m_path, content.complaint)};
-  // Later ones are newer.
-  std::string difference;
+  // Of those that differ in as little, the later one, which is newer.
+  std::optional<std::vector<std::string>> nearest;
   for (auto entry = content.entries.rbegin(); entry != content.entries.rend(); ++entry) {
-    if (!entry->key.same_case(key)) continue;
-    const std::string differs = entry->key.difference(key);
-    if (differs.empty()) return {entry->decision, {}};
-    if (difference.empty()) difference = differs;
+    if (entry->key.kind != key.kind) continue;
+    std::vector<std::string> differences = entry->key.differences(key);
+    if (differences.empty()) return {entry->decision, {}};
+    if (!nearest || differences.size() < nearest->size()) nearest = std::move(differences);
   }
-  if (!difference.empty())
-    return {{}, fmt::format("{} has this case with a difference: {}", m_path, difference)};
-  return {{}, fmt::format("{} does not have this case", m_path)};
+  if (!nearest) return {{}, fmt::format("{} has no choice of {} yet", m_path, key.kind)};
+  return {{},
+          fmt::format("of {} the nearest in {} differs: {}", key.kind, m_path,
+                      fmt::join(*nearest, "; "))};
 }
 
 std::string DecisionCache::store(const DecisionKey& key, const Decision& decision) const {
@@ -188,8 +180,7 @@ std::string DecisionCache::store(const DecisionKey& key, const Decision& decisio
     fs::rename(m_path, m_path + ".unreadable", error);
     if (error) return failure(error.message());
   }
-  std::erase_if(content.entries,
-                [&](const Entry& entry) { return entry.key.fields == key.fields; });
+  std::erase_if(content.entries, [&](const Entry& entry) { return entry.key == key; });
   content.entries.push_back({key, decision});
   const std::string temporary = fmt::format("{}.{}.tmp", m_path, getpid());
   std::ofstream file(temporary, std::ios::binary);

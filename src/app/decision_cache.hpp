@@ -5,18 +5,18 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace nekbone_k {
 
 /// What a choice holds for: names and values of everything that it may depend on.
 struct DecisionKey {
+  std::string kind;  ///< what is chosen, for people
   std::map<std::string, std::string> fields;
 
-  /// What differs in `other`, in words: "mpi was …, now …". Empty if nothing does.
-  std::string difference(const DecisionKey& other) const;
-  /// Whether both are of the same mesh, order, strategies and so on, on as many ranks, whatever the
-  /// field and the machine.
-  bool same_case(const DecisionKey& other) const;
+  bool operator==(const DecisionKey&) const = default;
+  /// What differs in `other`, of the same kind, in words: "MPI was …, now …".
+  std::vector<std::string> differences(const DecisionKey& other) const;
 };
 
 /// A choice.
@@ -37,8 +37,8 @@ class DecisionCache {
     std::optional<Decision> decision;
     std::string why_not;  ///< in words, where there is none
   };
-  /// The choice for `key`, or why there is none: no such case, another field or machine, no
-  /// readable file.
+  /// The choice for `key`, or why there is none: how the one that differs least from it differs, or
+  /// that there is no readable file.
   Found find(const DecisionKey& key) const;
 
   /// Keeps a choice in place of one with the same key. A file that is not a cache is kept as

@@ -13,6 +13,7 @@
 #include "app/doctor_text.hpp"
 #include "app/format.hpp"
 #include "app/machine_record.hpp"
+#include "app/report.hpp"
 #include "app/tuning_watch.hpp"
 #include "core/config.hpp"
 #include "core/device.hpp"
@@ -23,6 +24,7 @@
 #include "core/types.hpp"
 #include "gs/all_reduce.hpp"
 #include "gs/all_reduce_tuner.hpp"
+#include "gs/measure_paths.hpp"
 #include "gs/strategy_table.hpp"
 #include "gs/verify.hpp"
 
@@ -63,6 +65,7 @@ DoctorRecord look_around(const Communicator& comm) {
   const std::optional<int> device_node = numa_node_of_device(device_place());
   record.device_numa_nodes = comm.gather(device_node ? std::to_string(*device_node) : "");
   record.networks = comm.gather(networks_text());
+  record.network_numa_nodes = comm.gather(ranges_text(numa_nodes_of(network_interfaces())));
   record.probe.claim = mpi_claim(comm);
   record.probe.memory = DeviceMemory::name();
   return record;
@@ -155,13 +158,15 @@ std::vector<Availability> try_sums(const Communicator& comm, const TuningGuard& 
 
 }  // namespace
 
-bool doctor(const Communicator& comm, double patience) {
+bool doctor(const Communicator& comm, const DoctorOptions& options) {
   pretended_ranks_per_node();  // throws, before anything is begun, if it cannot be used
   DoctorRecord record = look_around(comm);
   say(comm, doctor_header_text(record) + probe_header_text(record));
-  TuningWatch watch(comm, Case().tuning_journal, patience, record.machine);
+  TuningWatch watch(comm, options.journal, options.patience, record.machine);
   const TuningGuard guard = watch.probing_guard();
   record.probe = try_transfers(comm, guard);
+  // Where a carrier ends the job, no run is to lose itself to measuring it.
+  if (!record.probe.stuck) say(comm, paths_text(measure_paths(comm, all_strategies(), guard)));
   record.exchanges = try_exchanges(comm, guard, !record.probe.stuck);
   record.sums = try_sums(comm, guard, !record.probe.stuck);
   say(comm, findings_text(find_faults(record)));

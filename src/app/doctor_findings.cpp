@@ -114,14 +114,22 @@ void add_core_faults(const DoctorRecord& record, Findings& findings) {
   }
 }
 
+/// The NUMA nodes in a text of doctor's, which is written like a list of cores.
+std::vector<int> numbers_in(std::string text) {
+  std::erase(text, ' ');
+  return cores_in(text);
+}
+/// "node 0", "nodes 0, 2".
+std::string nodes_text(const std::string& nodes) {
+  return (numbers_in(nodes).size() == 1 ? "node " : "nodes ") + nodes;
+}
+
 /// Ranks none of whose cores is next to their accelerator.
 void add_device_faults(const DoctorRecord& record, Findings& findings) {
   std::map<std::pair<std::string, std::string>, std::vector<int>> far;  // (of cores, of device)
   for (std::size_t r = 0; r < record.device_numa_nodes.size(); ++r) {
-    std::string of_cores = record.numa_nodes[r];
-    std::erase(of_cores, ' ');
-    const std::vector<int> nodes = cores_in(of_cores);  // written like a list of cores
-    const std::vector<int> device = cores_in(record.device_numa_nodes[r]);
+    const std::vector<int> nodes = numbers_in(record.numa_nodes[r]);
+    const std::vector<int> device = numbers_in(record.device_numa_nodes[r]);
     if (nodes.empty() || device.empty()) continue;  // not known
     if (std::find(nodes.begin(), nodes.end(), device.front()) == nodes.end())
       far[{record.numa_nodes[r], record.device_numa_nodes[r]}].push_back(static_cast<int>(r));
@@ -129,14 +137,36 @@ void add_device_faults(const DoctorRecord& record, Findings& findings) {
   for (const auto& [nodes, ranks] : far) {
     const bool several = ranks.size() > 1;
     findings.push_back(
-        {fmt::format("rank{} {} {} bound to cores of NUMA node{} {}, {} at node {}",
-                     several ? "s" : "", ranges_text(ranks), several ? "are" : "is",
-                     cores_in(nodes.first).size() == 1 ? "" : "s", nodes.first,
+        {fmt::format("rank{} {} {} bound to cores of NUMA {}, {} at node {}", several ? "s" : "",
+                     ranges_text(ranks), several ? "are" : "is", nodes_text(nodes.first),
                      several ? "their GPUs are" : "its GPU is", nodes.second),
          "bind each rank to cores next to its GPU: mpirun --map-by ppr:N:numa --bind-to core for N "
          "GPUs a NUMA node, or srun --gpus-per-task=1 --gpu-bind=closest (nvidia-smi topo -m shows "
          "which are)"});
   }
+}
+
+/// Ranks none of whose cores is next to a way to the other nodes.
+void add_network_faults(const DoctorRecord& record, Findings& findings) {
+  if (record.machine.nodes <= 1) return;
+  std::map<std::pair<std::string, std::string>, std::vector<int>> far;  // (of cores, of network)
+  for (std::size_t r = 0; r < record.network_numa_nodes.size(); ++r) {
+    const std::vector<int> nodes = numbers_in(record.numa_nodes[r]);
+    const std::vector<int> network = numbers_in(record.network_numa_nodes[r]);
+    if (nodes.empty() || network.empty()) continue;  // not known
+    if (std::find_first_of(nodes.begin(), nodes.end(), network.begin(), network.end()) ==
+        nodes.end())
+      far[{record.numa_nodes[r], record.network_numa_nodes[r]}].push_back(static_cast<int>(r));
+  }
+  for (const auto& [nodes, ranks] : far)
+    findings.push_back(
+        {fmt::format("{} bound to cores of NUMA {}, the network is next to {}",
+                     ranks.size() > 1 ? "ranks " + ranges_text(ranks) + " are"
+                                      : "rank " + ranges_text(ranks) + " is",
+                     nodes_text(nodes.first), nodes_text(nodes.second)),
+         "where few ranks run on a node, bind them to cores of that NUMA node (mpirun --cpu-set, "
+         "numactl --cpunodebind); where many do, let some have an adapter that is next to them "
+         "(UCX_NET_DEVICES), if there is one"});
 }
 
 void add_build_faults(const DoctorRecord& record, Findings& findings) {
@@ -182,6 +212,7 @@ std::vector<Finding> find_faults(const DoctorRecord& record) {
   }
   add_core_faults(record, findings);
   add_device_faults(record, findings);
+  add_network_faults(record, findings);
   add_transfer_surprises(record, findings);
   add_build_faults(record, findings);
   return findings;

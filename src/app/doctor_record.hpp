@@ -29,6 +29,8 @@ struct DoctorRecord {
   /// Of each rank: the one that its accelerator is next to; "" if unknown, or without one.
   std::vector<std::string> device_numa_nodes;
   std::vector<std::string> networks;  ///< of each rank: the node's network interfaces
+  /// Of each rank: those that the node's ways to other nodes are next to; "" if unknown.
+  std::vector<std::string> network_numa_nodes;
   MpiProbe probe;
   std::vector<Availability> exchanges, sums;
 };

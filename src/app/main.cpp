@@ -7,7 +7,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <csignal>
 #include <cstring>
 #include <string_view>
@@ -34,8 +33,9 @@ struct CommandLine {
 };
 
 constexpr const char* footer =
-    "nekbone-k doctor [--patience SECONDS] says what is likely wrong with MPI, with its\n"
-    "launch and with the machine; see docs/doctor.md. An input file of that name is ./doctor.\n\n"
+    "nekbone-k doctor [--patience SECONDS] [--journal FILE] says what is likely wrong with MPI,\n"
+    "with its launch and with the machine; see docs/doctor.md. An input file of that name is\n"
+    "./doctor.\n\n"
     "Exit codes:\n"
     "  0  passed: every exchange strategy and the solution were verified; doctor: so was MPI\n"
     "  1  failed: a strategy or the solution is wrong, or CG did not converge; the report is "
@@ -125,35 +125,44 @@ void parse(CLI::App& app, CommandLine& line, int argc, char** argv) {
     throw InputError("no input file given; try: nekbone-k inputs/smoke.yaml, or --help");
 }
 
-/// `nekbone-k doctor [--patience SECONDS]`. Throws InputError if there is anything else.
-int doctor_command(const Communicator& comm, const std::vector<std::string>& more) {
+/// `nekbone-k doctor [--patience SECONDS] [--journal FILE]`. Throws InputError if there is anything
+/// else.
+int doctor_command(const Communicator& comm, std::vector<std::string> more) {
   if (more.size() == 1 && (more[0] == "--help" || more[0] == "-h")) {
     if (comm.is_root())
       std::fputs(
-          "Usage: mpirun -np P nekbone-k doctor [--patience SECONDS]\n"
+          "Usage: mpirun -np P nekbone-k doctor [--patience SECONDS] [--journal FILE]\n"
           "Says what is likely wrong with MPI, its launch and the machine; see docs/doctor.md.\n"
           "A strategy whose message does not come within SECONDS (30) is wrong; one that does not\n"
-          "come back in four times that ends the job, and runs leave it out.\n",
+          "come back in four times that ends the job, stands in FILE (nekbone-k-journal.jsonl), "
+          "and\n"
+          "runs leave it out whose gather_scatter.tuning.journal that is.\n",
           stdout);
     return static_cast<int>(ExitCode::pass);
   }
-  double patience = Case().tuning_patience;
-  if (!more.empty()) {
-    constexpr std::string_view with_value = "--patience=";
-    const std::string value = more.size() == 2 && more[0] == "--patience" ? more[1]
-                              : more.size() == 1 && more[0].starts_with(with_value)
-                                  ? more[0].substr(with_value.size())
-                                  : "";
-    const char* const end = value.data() + value.size();
-    const auto [read_to, error] = std::from_chars(value.data(), end, patience);
-    if (error != std::errc() || read_to != end || !(patience > 0) || !(patience < for_ever))
-      throw InputError(fmt::format(
-          "doctor: takes nothing but --patience SECONDS, a finite number above 0, and '{}' "
-          "was given; start it as mpirun -np 2 nekbone-k doctor (an input file of that "
-          "name: ./doctor)",
-          printable(fmt::format("{}", fmt::join(more, " ")))));
+  const std::string given = fmt::format("{}", fmt::join(more, " "));
+  DoctorOptions options;
+  CLI::App app;
+  app.set_help_flag();
+  app.add_option("--patience", options.patience);
+  app.add_option("--journal", options.journal);
+  std::reverse(more.begin(), more.end());  // as CLI11 wants it
+  bool parsed = true;
+  try {
+    app.parse(std::move(more));
+  } catch (const CLI::ParseError&) {
+    parsed = false;
   }
-  return static_cast<int>(doctor(comm, patience) ? ExitCode::pass : ExitCode::fail);
+  if (!parsed || !(options.patience > 0) || !(options.patience < for_ever) ||
+      options.journal.empty())
+    throw InputError(
+        fmt::format("doctor: takes nothing but --patience SECONDS, a finite number above 0, and "
+                    "--journal FILE, "
+                    "and '{}' was given; start it as mpirun -np 2 nekbone-k doctor (an input file "
+                    "of that name: "
+                    "./doctor)",
+                    printable(given)));
+  return static_cast<int>(doctor(comm, options) ? ExitCode::pass : ExitCode::fail);
 }
 
 int run_command(const Communicator& comm, int argc, char** argv) {

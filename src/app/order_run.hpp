@@ -59,12 +59,13 @@ struct SolveStrategies {
   std::vector<AllReduceStrategy> other_all_reduces;  ///< as the exchanges
 };
 
-/// Solves the case on `discretization`, of solver.order, by conjugate gradients, checks the result
+/// Solves the case on `discretization`, of solver.order, by conjugate gradients, once the exchange
+/// was verified again as CG uses it (a wrong one gives way to the best other), checks the result
 /// and then, where the case asks for it, compares the exchange with the others that were not
 /// chosen, and deterministic sums with ordinary ones. What goes wrong there must not cost the
 /// solve, so the record is handed to `before_comparisons` before. Collective.
 SolveRecord solve(const Communicator& comm, const Case& input, Discretization& discretization,
-                  const SolveStrategies& strategies, const TuningGuard& guard, Progress& progress,
+                  SolveStrategies strategies, const TuningGuard& guard, Progress& progress,
                   const std::function<void(const SolveRecord&)>& before_comparisons);
 
 }  // namespace nekbone_k

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "app/format.hpp"
 #include "app/replay.hpp"
@@ -139,6 +140,23 @@ std::string measure(const Communicator& comm, const Case& input, const TuningGua
   return {};
 }
 
+/// Why candidate `kept`, the choice of an earlier run, is not taken now, or nothing: the first by
+/// the model, measured beside it by `measure`, is faster.
+std::string objection_to(std::vector<GridCandidate>& candidates, int kept,
+                         const std::function<std::string(std::vector<GridCandidate*>&)>& measure) {
+  if (kept == 0) return {};
+  GridCandidate &first = candidates.front(), &candidate = candidates[kept];
+  std::vector<GridCandidate*> both{&first, &candidate};
+  if (!measure(both).empty()) return {};  // nor could another be measured
+  if (judge_grids(candidates) == kept || candidate.timing->tie) return {};
+  const std::string objection = fmt::format(
+      "an exchange takes {} where the elements are divided {}, and {} where they are {}",
+      seconds_text(candidate.timing->cost.median), candidate.model.partition.name(),
+      seconds_text(first.timing->cost.median), first.model.partition.name());
+  for (GridCandidate* measured : both) measured->timing.reset();
+  return objection;
+}
+
 }  // namespace
 
 GridRecord list_grids(const Communicator& comm, const Case& input) {
@@ -186,26 +204,34 @@ void tune_grid(const Communicator& comm, const Case& input, const MachineRecord&
       most_messages = std::max(most_messages, c.model.messages);
     }
   if (tried.size() < 2) return;
+  const auto measure_if_it_fits = [&](std::vector<GridCandidate*>& measured) -> std::string {
+    if (most_messages == 0) return "nothing is shared";
+    const double bytes =
+        comm.max(measuring_memory(comm, input, grid.order, measured) * budget.sharers);
+    if (bytes > budget.available)
+      return fmt::format("that takes {} a {}", bytes_text(bytes), budget.place);
+    return measure(comm, input, guard, progress, measured, grid);
+  };
 
   KeptGrid kept;
   if (input.tuning_mode == TuningMode::cached) {
     kept = find_kept_grid(comm, input, machine, grid.order);
     for (std::size_t c = 0; c < grid.candidates.size(); ++c)
       if (grid.candidates[c].balanced && grid.candidates[c].model.partition.name() == kept.name) {
-        grid.selected = static_cast<int>(c);
-        grid.replayed = true;
-        grid.why = "the choice of " + kept.note;
-        return;
+        const std::string objection =
+            objection_to(grid.candidates, static_cast<int>(c), measure_if_it_fits);
+        if (objection.empty()) {
+          grid.selected = static_cast<int>(c);
+          grid.replayed = true;
+          grid.why = "the choice of " + kept.note;
+          return;
+        }
+        kept.name.clear();
+        kept.note = objection;
+        break;
       }
   }
-  const double bytes = comm.max(measuring_memory(comm, input, grid.order, tried) * budget.sharers);
-  std::string failure;
-  if (most_messages == 0)
-    failure = "nothing is shared";
-  else if (bytes > budget.available)
-    failure = fmt::format("that takes {} a {}", bytes_text(bytes), budget.place);
-  else
-    failure = measure(comm, input, guard, progress, tried, grid);
+  const std::string failure = measure_if_it_fits(tried);
   if (!failure.empty()) {
     grid.why = "the best by the model; none is measured: " + failure;
     return;

@@ -20,7 +20,8 @@ std::vector<Partition> selectable_partitions(const GridRecord& grid);
 /// strategy of the case that is to be had and right, in interleaved rounds, and selects as
 /// judge_grids() says. Where they cannot be measured, the first stays selected, and `grid.why` says
 /// so; where planning takes long, only the best by the model are. Where the case asks for it,
-/// choices of earlier runs are taken. The idea is cuDecomp's (Romero et al. 2022). Collective, with
+/// choices of earlier runs are taken, but one that is not the first is measured beside the first,
+/// which may not be faster. The idea is cuDecomp's (Romero et al. 2022). Collective, with
 /// the same result on every rank.
 void tune_grid(const Communicator& comm, const Case& input, const MachineRecord& machine,
                const MemoryBudget& budget, const TuningGuard& guard, Progress& progress,

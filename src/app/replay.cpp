@@ -16,17 +16,6 @@
 namespace nekbone_k {
 namespace {
 
-#ifdef NEKBONE_K_HAVE_NCCL
-constexpr bool has_nccl = true;
-#else
-constexpr bool has_nccl = false;
-#endif
-#ifdef NEKBONE_K_HAVE_NVSHMEM
-constexpr bool has_nvshmem = true;
-#else
-constexpr bool has_nvshmem = false;
-#endif
-
 /// What devices are, not where: "Cuda 0, NVIDIA H200 at 0000:1b:00" is an NVIDIA H200.
 std::string kind_of(const std::string& device) {
   const std::size_t name = device.find(", "), place = device.rfind(" at ");
@@ -84,7 +73,8 @@ std::string store(const Communicator& comm, const DecisionCache& cache, const De
 /// What the choice of a partition holds for.
 DecisionKey make_grid_key(const Case& input, const MachineRecord& machine, int order) {
   DecisionKey key = make_decision_key(input, machine, order);
-  key.fields["partition"] = "is chosen";
+  key.kind = "process grids";
+  key.fields.erase("partition");
   return key;
 }
 
@@ -184,32 +174,35 @@ DecisionKey make_decision_key(const Case& input, const MachineRecord& machine, i
   std::set<std::string> devices;
   for (const std::string& device : machine.devices) devices.insert(kind_of(device));
   std::set<std::string> bindings(machine.binding.begin(), machine.binding.end());
-  return {{
-      {"elements", joined(input.mesh.elements)},
-      {"periodic", joined(input.mesh.periodic)},
-      {"partition", input.mesh.partition.name()},
-      {"order", std::to_string(order)},
-      {"components", std::to_string(input.field_kind.components)},
-      {"precision", name(input.field_kind.precision)},
-      {"geometry", name(input.mesh.geometry)},
-      {"sums", input.summation == Summation::deterministic ? "deterministic" : "ordinary"},
-      {"strategies", joined(input.strategies)},
-      {"ranks", std::to_string(machine.ranks)},
-      {"ranks per node", joined(machine.ranks_per_node)},
-      {"cores", joined(bindings)},
-      {"threads", std::to_string(machine.concurrency)},
-      {"processor", machine.processor},
-      {"devices", joined(devices)},
-      {"MPI", machine.mpi_library},
-      {"backend", machine.backend},
-      {"program", machine.version + ", commit " + machine.commit},
-      {"compiler", machine.compiler},
-      {"build", machine.build_type},
-      {"Kokkos", machine.kokkos_version},
-      {"NCCL", has_nccl ? "in the build" : "not in the build"},
-      {"NVSHMEM", has_nvshmem ? "in the build" : "not in the build"},
-      {"pretended ranks per node", std::to_string(pretended_ranks_per_node())},
-  }};
+  return {"exchanges",
+          {
+              {"elements", joined(input.mesh.elements)},
+              {"periodic", joined(input.mesh.periodic)},
+              {"partition", input.mesh.partition.name()},
+              {"order", std::to_string(order)},
+              {"components", std::to_string(input.field_kind.components)},
+              {"precision", name(input.field_kind.precision)},
+              {"geometry", name(input.mesh.geometry)},
+              {"sums", input.summation == Summation::deterministic ? "deterministic" : "ordinary"},
+              {"strategies", joined(input.strategies)},
+              {"ranks", std::to_string(machine.ranks)},
+              {"ranks per node", joined(machine.ranks_per_node)},
+              {"cores", joined(bindings)},
+              {"threads", std::to_string(machine.concurrency)},
+              {"processor", machine.processor},
+              {"devices", joined(devices)},
+              {"MPI", machine.mpi_library},
+              {"backend", machine.backend},
+              {"program", machine.version + ", commit " + machine.commit},
+              {"compiler", machine.compiler},
+              {"build", machine.build_type},
+              {"Kokkos", machine.kokkos_version},
+              {"GPU runtime", machine.libraries.device_runtime},
+              {"GPU driver", machine.libraries.device_driver},
+              {"NCCL", machine.libraries.nccl},
+              {"NVSHMEM", machine.libraries.nvshmem},
+              {"pretended ranks per node", std::to_string(pretended_ranks_per_node())},
+          }};
 }
 
 void tune_or_replay(const Case& input, const MachineRecord& machine, GatherScatter& gs,
@@ -233,7 +226,8 @@ AllReduceRecord tune_or_replay(const Communicator& comm, const Case& input,
                                std::span<const AllReduceStrategy> strategies,
                                const TuningGuard& guard) {
   DecisionKey key = make_decision_key(input, machine, input.solver_order);
-  key.fields["strategies"] = "sums " + joined(input.all_reduces);
+  key.kind = "sums";
+  key.fields["strategies"] = joined(input.all_reduces);
   auto result = tune_or_take(
       comm, input, machine, key, strategies, find_all_reduce,
       [&](const AllReduceStrategy& strategy) { return !why_excluded(guard, strategy).empty(); },

@@ -290,9 +290,13 @@ Json summation_cost_json(const std::optional<SummationCost>& cost) {
 }
 
 Json solve_json(const SolveRecord& s, const MemoryBandwidth& memory) {
+  Json left_out = Json::array();
+  for (const auto& [strategy, failure] : s.left_out)
+    left_out.push_back({{"strategy", strategy}, {"failure", failure}});
   return {
       {"order", s.order},
       {"strategy", s.strategy},
+      {"left_out", left_out},
       {"all_reduce", s.all_reduce},
       {"passed", s.passed},
       {"verdict", s.verdict},

@@ -132,6 +132,8 @@ std::string solve_text(const SolveRecord& solve, const MachineRecord& machine) {
                                     count_text(static_cast<double>(solve.elements)),
                                     count_text(static_cast<double>(solve.total_dofs)),
                                     count_text(static_cast<double>(solve.total_local_points))));
+  for (const auto& [strategy, failure] : solve.left_out)
+    text += field("left out", fmt::format("{}, which was chosen: {}", strategy, failure));
   text += field("iterations", iterations_text(solve));
   text += field("residual", fmt::format("{} recursive, {} recomputed as b - Ax",
                                         relative(solve.residual, solve.rhs_norm),

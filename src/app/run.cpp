@@ -137,7 +137,8 @@ bool passed(const RunRecord& record) {
     return std::all_of(candidates.begin(), candidates.end(),
                        [](const auto& c) { return c.verified || !c.available; });
   };
-  const bool solved = !record.input.solves() || (record.solve && record.solve->passed);
+  const bool solved = !record.input.solves() ||
+                      (record.solve && record.solve->passed && record.solve->left_out.empty());
   return solved && (!record.all_reduce || all_right(record.all_reduce->candidates)) &&
          std::all_of(record.orders.begin(), record.orders.end(),
                      [&](const OrderRecord& order) { return all_right(order.tuning.candidates); });

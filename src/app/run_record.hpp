@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/case.hpp"
@@ -111,6 +112,8 @@ struct SummationCost {
 struct SolveRecord {
   int order = 0;
   std::string strategy, all_reduce;
+  /// Exchanges that were chosen, but wrong as CG would have used them: name and what was wrong.
+  std::vector<std::pair<std::string, std::string>> left_out;
   int iterations = 0;
   double tolerance = 0;            ///< asked for; 0: a fixed number of iterations
   bool converged = false;          ///< with a tolerance: reached it

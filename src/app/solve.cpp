@@ -12,6 +12,7 @@
 #include "app/summation_cost.hpp"
 #include "core/errors.hpp"
 #include "core/machine.hpp"
+#include "gs/verify.hpp"
 #include "operators/checksum.hpp"
 #include "operators/elliptic_operator.hpp"
 #include "operators/null_space.hpp"
@@ -31,6 +32,28 @@ auto communicating(const TuningGuard& guard, const SolveStrategies& strategies,
                    const Action& action) {
   return guarded(guard, strategies.exchange.name,
                  [&] { return guarded(guard, "sum " + strategies.all_reduce.name, action); });
+}
+
+/// Selects the exchange or, where its sums are wrong as CG would use it, the best other one, which
+/// takes its place; returns those that were wrong, and how. Throws InternalError where none is
+/// right, or messages of one may still be on their way.
+std::vector<std::pair<std::string, std::string>> select_right_exchange(GatherScatter& gs,
+                                                                       SolveStrategies& strategies,
+                                                                       const TuningGuard& guard) {
+  std::vector<std::pair<std::string, std::string>> left_out;
+  for (;;) {
+    gs.select(strategies.exchange);
+    const std::string failure =
+        guarded(guard, strategies.exchange.name, [&] { return verify_in_use(gs); });
+    if (failure.empty()) return left_out;
+    left_out.emplace_back(strategies.exchange.name, failure);
+    std::vector<Strategy>& others = strategies.other_exchanges;
+    if (!failure.starts_with("WRONG") || others.empty())
+      throw InternalError(fmt::format("{}, chosen to exchange by in CG, failed there: {}",
+                                      strategies.exchange.name, failure));
+    strategies.exchange = others.front();
+    others.erase(others.begin());
+  }
 }
 
 /// ‖b - A x‖ and ‖(b - A x) - r‖, over owned DOFs.
@@ -226,19 +249,19 @@ class SummedCg {
 }  // namespace
 
 SolveRecord solve(const Communicator& comm, const Case& input, Discretization& discretization,
-                  const SolveStrategies& strategies, const TuningGuard& guard, Progress& progress,
+                  SolveStrategies strategies, const TuningGuard& guard, Progress& progress,
                   const std::function<void(const SolveRecord&)>& before_comparisons) {
-  const auto& [strategy, others, all_reduce, other_sums] = strategies;
   SolveRecord record;
   record.order = input.solver_order;
-  record.strategy = strategy.name;
-  record.all_reduce = all_reduce.name;
   record.tolerance = input.tolerance;
   progress.stage(fmt::format("order {}: setting up CG", record.order));
   comm.barrier();
   const double begin = wall_seconds();
   AssembledSpace& space = discretization.space;
-  space.gs().select(strategy);
+  record.left_out = select_right_exchange(space.gs(), strategies, guard);
+  const auto& [strategy, others, all_reduce, other_sums] = strategies;
+  record.strategy = strategy.name;
+  record.all_reduce = all_reduce.name;
   const GeometricFactors& geometry = discretization.factors();
   const EllipticOperator a(space, geometry, input.lambda, all_reduce);
   const Problem problem(input.problem, input.mesh, input.lambda);

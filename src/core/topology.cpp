@@ -6,6 +6,7 @@
 #include <cctype>
 #include <charconv>
 #include <fstream>
+#include <set>
 
 namespace nekbone_k {
 namespace {
@@ -94,6 +95,21 @@ std::vector<NetworkInterface> network_interfaces(const fs::path& sys) {
                           state == "unknown" ? "" : state, numa_node_in(path / "device")});
   }
   return interfaces;
+}
+
+std::vector<int> numa_nodes_of(const std::vector<NetworkInterface>& interfaces) {
+  const auto nodes_of = [&](std::string_view kind) {
+    std::set<int> nodes;
+    for (const NetworkInterface& interface : interfaces) {
+      const bool works =
+          interface.state.empty() || interface.state == "up" || interface.state == "active";
+      if (interface.kind == kind && works && interface.numa_node)
+        nodes.insert(*interface.numa_node);
+    }
+    return std::vector<int>(nodes.begin(), nodes.end());
+  };
+  const std::vector<int> fast = nodes_of("InfiniBand");
+  return fast.empty() ? nodes_of("Ethernet") : fast;
 }
 
 std::vector<int> numa_nodes_of(const std::vector<int>& cores, const fs::path& sys) {

@@ -28,6 +28,10 @@ struct NetworkInterface {
 /// All of the node but the loopback, by name. `sys` is where sysfs is mounted.
 std::vector<NetworkInterface> network_interfaces(const std::filesystem::path& sys = "/sys");
 
+/// The NUMA nodes, ascending, that the ways out of the node are next to: its InfiniBand adapters
+/// or, without any, its other devices; those that are up, or whose state is not known.
+std::vector<int> numa_nodes_of(const std::vector<NetworkInterface>& interfaces);
+
 /// The NUMA nodes that `cores` belong to, ascending; empty where Linux knows none.
 std::vector<int> numa_nodes_of(const std::vector<int>& cores,
                                const std::filesystem::path& sys = "/sys");

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <functional>
 #include <memory>
 
 #include "core/errors.hpp"
@@ -57,6 +59,26 @@ double time_sums(const Communicator& comm, const RankSum<Pair>& sum,
   return (wall_seconds() - begin) / sums_a_sample;
 }
 
+/// What is wrong with sum number `call` on any rank, or nothing. What is thrown is a complaint, but
+/// for an UnavailableError.
+std::string try_sum(const Communicator& comm, const std::function<Pair()>& sum, int call) {
+  Pair total;
+  std::string complaint;
+  try {
+    total = sum();
+    complaint = complaint_about(comm, total, call);
+  } catch (const UnavailableError&) {
+    throw;  // every rank does
+  } catch (const std::exception& error) {
+    complaint = fmt::format("threw on rank {}: {}", comm.rank(), error.what());
+  }
+  // What rounds must round alike.
+  const auto bits = fmt::format("{:a}", total.other);
+  if (comm.broadcast(bits) != bits && complaint.empty())
+    complaint = fmt::format("WRONG: sum {} differs between ranks 0 and {}", call, comm.rank());
+  return comm.first_text(complaint);
+}
+
 }  // namespace
 
 std::string verify_all_reduce(const Communicator& comm, const AllReduceStrategy& strategy,
@@ -67,22 +89,11 @@ std::string verify_all_reduce(const Communicator& comm, const AllReduceStrategy&
   const DeviceVector<Pair> parts("nekbone_k: parts to sum", n_parts);
   std::string failure;
   for (int call = 0; call < sums_verified && failure.empty(); ++call) {
-    Pair total;
-    std::string complaint;
-    try {
+    const auto one_sum = [&] {
       if (!sum) sum = std::make_unique<RankSum<Pair>>(*own, strategy, patience);
-      total = sum_of_call(*sum, parts, comm.rank(), call);
-      complaint = complaint_about(comm, total, call);
-    } catch (const UnavailableError&) {
-      throw;  // every rank does
-    } catch (const std::exception& error) {
-      complaint = fmt::format("threw on rank {}: {}", comm.rank(), error.what());
-    }
-    // What rounds must round alike.
-    const auto bits = fmt::format("{:a}", total.other);
-    if (comm.broadcast(bits) != bits && complaint.empty())
-      complaint = fmt::format("WRONG: sum {} differs between ranks 0 and {}", call, comm.rank());
-    failure = comm.first_text(complaint);
+      return sum_of_call(*sum, parts, comm.rank(), call);
+    };
+    failure = try_sum(comm, one_sum, call);
   }
   if (!failure.empty()) {
     // Others' values may still be on their way: given up, not freed.
@@ -122,12 +133,11 @@ AllReduceTuning tune_all_reduce(const Communicator& comm,
       result.failure = error.what();
     }
   }
-  if (members.empty()) return tuning;
+  const DeviceVector<Pair> parts("nekbone_k: parts to sum", n_parts);
   std::size_t winner = 0;
-  if (comm.size() > 1) {
+  while (comm.size() > 1 && !members.empty()) {
     std::vector<StageResult*> stages;
     for (AllReduceResult* member : members) stages.push_back(&member->timing.emplace());
-    const DeviceVector<Pair> parts("nekbone_k: parts to sum", n_parts);
     tuning.repeats = sums_a_sample;
     tuning.rounds =
         Rounds(comm).run(stages, nullptr,
@@ -140,7 +150,22 @@ AllReduceTuning tune_all_reduce(const Communicator& comm,
                            return guarded(guard, "sum " + members[c]->strategy.name, sample);
                          });
     winner = judge(stages, {});
+    // Once more, now that it has been used.
+    AllReduceResult& result = *members[winner];
+    result.failure = guarded(guard, "sum " + result.strategy.name, [&] {
+      return try_sum(
+          comm, [&] { return sum_of_call(*sums[winner], parts, comm.rank(), sums_verified); },
+          sums_verified);
+    });
+    if (result.failure.empty()) break;
+    result.failure += "; found when it had been timed and won";
+    result.verified = false;
+    result.timing.reset();
+    static_cast<void>(sums[winner].release());  // others' values may still be on their way
+    sums.erase(sums.begin() + static_cast<std::ptrdiff_t>(winner));
+    members.erase(members.begin() + static_cast<std::ptrdiff_t>(winner));
   }
+  if (members.empty()) return tuning;
   members[winner]->selected = true;
   tuning.selected = static_cast<int>(members[winner] - tuning.candidates.data());
   tuning.tune_seconds = comm.max(wall_seconds() - begin) - tuning.verify_seconds;

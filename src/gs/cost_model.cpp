@@ -130,6 +130,7 @@ std::optional<PredictedCost> predict_on_rank(const CostModel& model, const HaloP
   if (n_passing > 0) cost.messages += prices.kernel(n_passing * item_bytes) + paths.sync;
   cost.messages += model.empty_exchanges * prices.messages({direct.messages, {}});
   if (model.packs_itself) {
+    if (model.one_kernel && !by_messages) cost.unpack -= paths.launch;
     const double near = direct.bytes[static_cast<int>(ProbePlace::within_node)];
     cost.messages -= std::min(cost.messages, near > 0 ? 2 * prices.kernel(near) : 0);
   }

@@ -21,6 +21,7 @@ struct CostModel {
   bool staged = false;
   bool host_waits = true;     ///< for the kernel that packs, before messages can go
   bool packs_itself = false;  ///< the path within a node has the kernels that pack and unpack
+  bool one_kernel = false;    ///< packs and unpacks, where all neighbours are near
   int empty_exchanges = 0;    ///< with all neighbours, that the messages have to wait for
   /// In steps from rank to rank (crystal_route), each after a kernel that picks and a wait.
   bool routed = false;

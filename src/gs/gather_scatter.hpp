@@ -118,6 +118,13 @@ class GatherScatter {
       made->exchange.check();
   }
 
+  /// What fields of `components` components are exchanged by, on message_plan(), for it to be
+  /// verified. Collective the first time after select().
+  template <class T>
+  HaloExchange<T>& exchange_in_use(int components = 1) {
+    return resources<T>(components).exchange;
+  }
+
   template <class T>
   void finish(const DeviceField<T>& field, Reduction op, EventLog* log = nullptr) {
     Resources<T>& used = resources<T>(static_cast<int>(field.extent(1)));

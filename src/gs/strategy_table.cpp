@@ -37,8 +37,10 @@ std::vector<Strategy> make_table() {
   gathered_by_device.gathered = gathered_by_host.gathered = true;
   const CostModel by_nccl{.carrier = Carrier::nccl, .host_waits = false};
   const CostModel by_nvshmem{.carrier = Carrier::nvshmem, .host_waits = false};
-  const CostModel by_kernels{
-      .carrier = Carrier::peer_memory, .host_waits = false, .packs_itself = true};
+  const CostModel by_kernels{.carrier = Carrier::peer_memory,
+                             .host_waits = false,
+                             .packs_itself = true,
+                             .one_kernel = !is_host_device};
 
   struct Line {
     Strategy strategy;
@@ -99,6 +101,7 @@ std::vector<Strategy> make_table() {
     overlapped.name += "+overlap";
     overlapped.description += ", interior elements in between";
     overlapped.overlapped = true;
+    overlapped.cost.one_kernel = false;
     table.push_back(overlapped);
   }
   return table;

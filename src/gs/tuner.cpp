@@ -1,8 +1,12 @@
 #include "gs/tuner.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <optional>
+#include <type_traits>
 
 #include "core/errors.hpp"
 #include "core/machine.hpp"
@@ -23,11 +27,20 @@ constexpr double work_per_exchange = 3;
 /// left is for what comes after: it took 0.6 s on GPUs, of which nobody has measured the parts.
 constexpr double end_of_stage_1 = 0.3, end_of_stage_2 = 0.65;
 
-/// One candidate in the making: its result and its exchange.
+/// One candidate in the making: its result, a communicator of its own, as what it leaves behind
+/// must reach no other, and its exchange.
 template <class T>
 struct TunedCandidate {
   CandidateResult& result;
+  std::unique_ptr<Communicator> comm;
   HaloExchange<T> exchange;
+};
+
+/// What a candidate that was verified did wrong later; thrown on every rank.
+template <class T>
+struct LateFailure {
+  TunedCandidate<T>* candidate;
+  std::string why;
 };
 
 /// For fields of values of type T.
@@ -87,9 +100,11 @@ class Tuner {
     for (CandidateResult& result : m_result.candidates) {
       if (!result.verified) continue;
       try {
-        candidates.push_back(std::make_unique<Candidate>(
-            result, HaloExchange<T>(m_comm, m_gs.message_plan(), result.strategy,
-                                    m_result.kind.components, m_guard.patience)));
+        auto own = std::make_unique<Communicator>(m_comm.get());
+        HaloExchange<T> exchange(*own, m_gs.message_plan(), result.strategy,
+                                 m_result.kind.components, m_guard.patience);
+        candidates.push_back(
+            std::make_unique<Candidate>(result, std::move(own), std::move(exchange)));
       } catch (const UnavailableError& error) {  // as all candidates hold their buffers now
         result.available = result.verified = false;
         result.failure = error.what();
@@ -100,54 +115,104 @@ class Tuner {
     if (candidates.empty()) return;
     Candidate* winner = candidates.front().get();  // while there is nothing to tell them apart
     if (m_comm.max(std::int64_t{m_gs.plan().n_shared()}) > 0) {
-      winner = time_stages(plain, overlapped);
-      while (winner != nullptr && !is_still_right(*winner)) {
-        std::erase(plain, winner);
-        std::erase(overlapped, winner);
-        // Its messages may still be on their way, also from the field: given up, not freed.
-        for (auto& candidate : candidates)
-          if (candidate.get() == winner) static_cast<void>(candidate.release());
-        static_cast<void>(new DeviceField<T>(m_field));
-        make_field();
-        winner = time_stages(plain, overlapped);
-      }
+      winner = choose(candidates, plain, overlapped);
       if (winner == nullptr) return;
-      m_result.breakdown =
-          guarded(m_guard, winner->result.strategy.name, [&] { return break_down(*winner); });
       if (m_paths != nullptr) predict_costs();
-      for (const auto& candidate : candidates)
-        if (candidate) candidate->exchange.check();
     }
     winner->result.selected = true;
     m_result.selected = static_cast<int>(&winner->result - m_result.candidates.data());
     m_result.on_rank = time_on_rank();
   }
 
-  /// The winner of both stages, or nobody where there are no candidates.
-  Candidate* time_stages(const Members& plain, const Members& overlapped) {
+  /// The winner of both stages that still is right then; nobody where none is left. One that fails
+  /// meanwhile is excluded, and the others are timed again.
+  Candidate* choose(std::vector<std::unique_ptr<Candidate>>& candidates, Members& plain,
+                    Members& overlapped) {
+    while (!plain.empty() || !overlapped.empty()) {
+      try {
+        Candidate* const winner = time_stages(plain, overlapped);
+        require_still_right(*winner);
+        m_result.breakdown = attempt(*winner, [&] { return break_down(*winner); });
+        for (const auto& candidate : candidates)
+          if (candidate) attempt(*candidate, [&] { candidate->exchange.check(); });
+        return winner;
+      } catch (const LateFailure<T>& failure) {
+        forget_timings();
+        failure.candidate->result.failure = failure.why;
+        failure.candidate->result.verified = false;
+        std::erase(plain, failure.candidate);
+        std::erase(overlapped, failure.candidate);
+        // Its messages may still be on their way, also from the field: given up, not freed.
+        for (auto& candidate : candidates)
+          if (candidate.get() == failure.candidate) static_cast<void>(candidate.release());
+        static_cast<void>(new DeviceField<T>(m_field));
+        make_field();
+      }
+    }
+    return nullptr;
+  }
+
+  void forget_timings() {
     for (CandidateResult& result : m_result.candidates) {
       result.alone.reset();
       result.with_work.reset();
     }
     m_result.rounds_alone = m_result.rounds_with_work = 0;
     m_result.work_alone.clear();
+    m_result.breakdown.reset();
+  }
+
+  /// What `action` returns, which uses `candidate` and may not come back from it. Where it throws
+  /// on some rank, all throw a LateFailure. No rank leaves before the last, so that one that is
+  /// waited for is not waited for by the name of the next candidate.
+  template <class Action>
+  auto attempt(Candidate& candidate, const Action& action) const {
+    std::string failure;
+    auto result = guarded(m_guard, candidate.result.strategy.name, [&] {
+      const auto attempted = try_action(action, failure);
+      if (!m_comm.all(failure.empty())) failure = m_comm.first_text(failure);
+      return attempted;
+    });
+    if (!failure.empty()) throw LateFailure<T>{&candidate, failure + "; found while it was timed"};
+    return result;
+  }
+  /// What `action` returns; where it throws, what is made of nothing, and how in `failure`.
+  template <class Action>
+  auto try_action(const Action& action, std::string& failure) const {
+    using Result = std::invoke_result_t<Action>;
+    using Returned = std::conditional_t<std::is_void_v<Result>, bool, Result>;
+    try {
+      if constexpr (std::is_void_v<Result>) {
+        action();
+        return true;
+      } else {
+        return action();
+      }
+    } catch (const UnavailableError&) {
+      throw;
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& error) {
+      failure = fmt::format("threw on rank {}: {}", m_comm.rank(), error.what());
+    }
+    return Returned{};
+  }
+
+  /// The winner of both stages, or nobody where there are no candidates.
+  Candidate* time_stages(const Members& plain, const Members& overlapped) {
     Candidate* const winner = plain.empty() ? nullptr : win_alone(plain);
     return overlapped.empty() ? winner : win_with_work(overlapped, winner);
   }
 
-  /// Whether the exchange that was timed still combines right; else it is excluded.
-  bool is_still_right(Candidate& candidate) {
+  /// Throws a LateFailure unless the exchange that was timed still combines right.
+  void require_still_right(Candidate& candidate) {
     const double begin = wall_seconds();
-    CandidateResult& result = candidate.result;
-    result.failure = guarded(m_guard, result.strategy.name,
-                             [&] { return m_verifier.verify_again(candidate.exchange, m_field); });
+    const std::string failure = guarded(m_guard, candidate.result.strategy.name, [&] {
+      return m_verifier.verify_again(candidate.exchange, m_field);
+    });
     m_result.verify_seconds += m_comm.max(wall_seconds() - begin);
-    if (result.failure.empty()) return true;
-    result.failure += "; found when it had been timed and won";
-    result.verified = false;
-    result.alone.reset();
-    result.with_work.reset();
-    return false;
+    if (!failure.empty())
+      throw LateFailure<T>{&candidate, failure + "; found when it had been timed and won"};
   }
 
   Candidate* win_alone(const Members& plain) {
@@ -214,15 +279,10 @@ class Tuner {
     Kokkos::fence("nekbone_k: timed");
     return wall_seconds() - begin;
   }
-  /// The same where it is `candidate` that may not come back. No rank leaves before the last, so
-  /// that a rank that is waited for is not waited for by the name of the next candidate.
+  /// The same of an attempt() with `candidate`.
   template <class Action>
-  double seconds_of(const Candidate& candidate, const Action& action) const {
-    return guarded(m_guard, candidate.result.strategy.name, [&] {
-      const double seconds = seconds_of(action);
-      m_comm.barrier();
-      return seconds;
-    });
+  double seconds_of(Candidate& candidate, const Action& action) const {
+    return attempt(candidate, [&] { return seconds_of(action); });
   }
 
   /// The portion of the work that lasts long enough to hide the exchange, the same on every rank.
@@ -307,7 +367,9 @@ class Tuner {
     const std::vector<int> nodes = nodes_of_ranks(m_comm);
     for (CandidateResult& c : m_result.candidates) {
       if (!c.alone && !c.with_work) continue;
-      const auto cost = predict(m_comm, c.strategy.cost, m_gs.message_plan()->host, nodes, *m_paths,
+      CostModel model = c.strategy.cost;
+      model.one_kernel = model.one_kernel && m_gs.message_plan()->combines_shares;
+      const auto cost = predict(m_comm, model, m_gs.message_plan()->host, nodes, *m_paths,
                                 m_result.kind.item_bytes());
       if (!cost) continue;
       if (c.alone) c.alone->predicted = cost->alone();

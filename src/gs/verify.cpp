@@ -248,7 +248,7 @@ class Verification {
 };
 
 Verifier::Verifier(const Communicator& comm, std::shared_ptr<const DeviceHaloPlan> plan)
-    : m_comm(comm), m_whole{plan, {}}, m_thinned{thinned(comm, plan->host), {}} {}
+    : m_comm(comm), m_whole{std::move(plan), {}} {}
 
 template <class T>
 const VerificationSample<T>& VerifiedPlan::sample(int rank, Reduction op, int components,
@@ -271,7 +271,8 @@ std::string Verifier::verify(const Strategy& strategy, double patience, const Fi
     with_value_type(field.precision, [&]<class T>(T) {
       verification.try_operation<T>(m_whole, Reduction::add, field.components);
     });
-  verification.try_operation<double>(m_thinned, Reduction::add, 1);
+  if (!m_thinned) m_thinned = VerifiedPlan{thinned(m_comm, m_whole.plan->host), {}};
+  verification.try_operation<double>(*m_thinned, Reduction::add, 1);
   return verification.failure();
 }
 
@@ -292,6 +293,13 @@ std::string Verifier::verify_again(HaloExchange<T>& exchange, const DeviceField<
                                         value_name<T>, touched, m_comm.rank())
                           : "");
   return steps.failure();
+}
+
+std::string verify_in_use(GatherScatter& gs) {
+  const DeviceField<double> field("nekbone_k: verified in use", gs.message_plan()->host.n_shared(),
+                                  1);
+  return Verifier(gs.communicator(), gs.message_plan())
+      .verify_again(gs.exchange_in_use<double>(), field);
 }
 
 template std::string Verifier::verify_again(HaloExchange<float>&, const DeviceField<float>&);

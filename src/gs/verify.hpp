@@ -4,10 +4,12 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 
 #include "gs/field_kind.hpp"
+#include "gs/gather_scatter.hpp"
 #include "gs/halo_exchange.hpp"
 
 namespace nekbone_k {
@@ -65,9 +67,13 @@ class Verifier {
 
  private:
   const Communicator& m_comm;
-  VerifiedPlan m_whole, m_thinned;
+  VerifiedPlan m_whole;
+  std::optional<VerifiedPlan> m_thinned;  // made by verify()
 
   friend class Verification;
 };
+
+/// The same of the exchange that `gs` itself has, and CG goes by, for one double a DOF.
+std::string verify_in_use(GatherScatter& gs);
 
 }  // namespace nekbone_k

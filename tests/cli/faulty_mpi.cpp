@@ -2,7 +2,7 @@
 // the real ones would where a library or a network is broken. NEKBONE_K_TEST_FAULT says which:
 //   never, hang, crash, kill, exit,    MPI_Ineighbor_alltoallv gives a request that is never done;
 //   refuse, wrong                      does not return; ends the last rank's process by SIGSEGV,
-//                                      by SIGKILL, by exit(); fails; sends the first byte wrong
+//                                      by SIGKILL, by exit(); fails; sends the first value wrong
 //   …@N                                the same from the process's call number N on
 //   count                              is as it should be; stderr tells the calls of each process
 //   crash-shared, kill-shared          MPI_Win_allocate_shared ends the process by SIGSEGV, SIGKILL
@@ -14,6 +14,7 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -70,8 +71,9 @@ extern "C" int MPI_Ineighbor_alltoallv(const void* send, const int* counts, cons
   if (fault == "kill" && rank == size - 1) std::raise(SIGKILL);
   if (fault == "exit" && rank == size - 1) std::exit(5);
   if (fault == "refuse") return MPI_ERR_OTHER;
+  // Its exponent: a wrong last bit would be no more than rounding.
   if (fault == "wrong" && send != nullptr && counts[0] > 0)
-    static_cast<unsigned char*>(const_cast<void*>(send))[0] ^= 0x40;
+    static_cast<unsigned char*>(const_cast<void*>(send))[std::min(counts[0], 8) - 1] ^= 0x40;
   return PMPI_Ineighbor_alltoallv(send, counts, offsets, type, receive, from_counts, from_offsets,
                                   from_type, comm, request);
 }

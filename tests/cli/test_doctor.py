@@ -7,7 +7,7 @@ import unittest.mock
 
 import harness
 
-SECTIONS = ["-- nekbone-k doctor ", "-- Messages by MPI", "-- Exchange strategies",
+SECTIONS = ["-- nekbone-k doctor ", "-- Messages by MPI", "-- Paths of the machine", "-- Exchange strategies",
             "-- Sums over the ranks", "-- What is likely wrong "]
 LABELS = ["build", "Kokkos", "MPI", "ranks", "hosts", "devices", "cores", "shared", "threads",
           "NUMA nodes", "network", "claims", "tried"]
@@ -126,7 +126,8 @@ class CommandLine(harness.CliTest):
 
     def test_takes_nothing_more(self):
         extras = [["extra"], ["--dry-run"], ["smoke.yaml"], ["--set", "solver.order=3"],
-                  ["--patience"], ["--patience", "-1"], ["--patience", "1s"], ["--patience", "1", "more"]]
+                  ["--patience"], ["--patience", "-1"], ["--patience", "1s"], ["--patience", "1", "more"],
+                  ["--journal"], ["--journal", ""]]
         runs = harness.side_by_side([lambda extra=extra: self.run_program(2, "doctor", *extra)
                                      for extra in extras])
         for run, extra in zip(runs, extras):
@@ -135,7 +136,7 @@ class CommandLine(harness.CliTest):
     def test_help(self):
         run = self.run_program(2, "doctor", "--help")
         self.assertEqual(run.code, 0, str(run))
-        self.assertTrue(run.out.startswith("Usage: mpirun -np P nekbone-k doctor [--patience SECONDS]\n"), str(run))
+        self.assertTrue(run.out.startswith("Usage: mpirun -np P nekbone-k doctor [--patience SECONDS] [--journal FILE]\n"), str(run))
         self.assertIn("nekbone-k doctor", self.run_program(0, "--help").out)
 
     def test_bad_environment(self):

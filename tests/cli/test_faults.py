@@ -106,8 +106,47 @@ class Faults(harness.CliTest):
         self.check_late("hang@18", "did not come back", 4,
                         "strategy device-neighbour did not come back within 2 s")
         self.check_late("crash@18", "crashed")
-        self.check_late("refuse@18", "threw", 4, "MPI_Ineighbor_alltoallv")
         self.check_late("exit@18", "ended the program")
+
+    def test_what_fails_while_it_is_timed_is_survived(self):
+        """What throws or waits in vain then is excluded, and the others are timed again."""
+        for fault, reason in (("refuse@18", r"threw on rank \d: MPI_Ineighbor_alltoallv"),
+                              ("never@18", "did not come within 0.5 s")):
+            folder = self.new_folder()
+            run = self.run_small(fault, folder, gather_scatter__strategies="[device-neighbour, host-pairwise]",
+                                 gather_scatter__tuning__patience_seconds="0.5")
+            self.assertEqual(run.code, 1, str(run))
+            report = self.report(run)
+            self.assertIs(report["solve"]["passed"], True, str(run))
+            self.assertEqual(report["solve"]["strategy"], "host-pairwise", str(run))
+            failure = self.candidates(run)["device-neighbour"]["failure"]
+            self.assertRegex(failure, reason + ".*; found while it was timed")
+            self.assertFalse((folder / JOURNAL).exists())
+            self.assert_files(run, "report.json")
+
+    # Alone, without other faults' strategies, and such that all runs do the same.
+    ALONE = {"gather_scatter__strategies": "[device-neighbour]",
+             "gather_scatter__tuning__budget_seconds": "0",
+             "gather_scatter__tuning__grid_budget_seconds": "0",
+             "gather_scatter__tuning__patience_seconds": "0.5",
+             "solver__all_reduce": "host-mpi", "solver__iterations": "30", "solver__tolerance": "0"}
+
+    def calls_of(self, **changes):
+        run = self.run_small("count", self.new_folder(), **changes)
+        self.assertEqual(run.code, 0, str(run))
+        [calls] = set(re.findall(r"MPI_Ineighbor_alltoallv: (\d+) calls", run.err))
+        return int(calls)
+
+    def test_wrong_data_in_the_solve_fail_the_run(self):
+        """Those of the first exchange are found before CG, those of a later one by b - Ax or the error."""
+        all_calls = self.calls_of(**self.ALONE)
+        tuning = self.calls_of(**self.ALONE | {"problem": "none"})
+        run = self.run_small(f"wrong@{tuning}", self.new_folder(), **self.ALONE)
+        self.assertEqual(run.code, 4, str(run))
+        self.assertIn("device-neighbour, chosen to exchange by in CG, failed there: WRONG add", run.err)
+        run = self.run_small(f"wrong@{all_calls - 5}", self.new_folder(), **self.ALONE)
+        self.assertEqual(run.code, 1, str(run))
+        self.assertIs(self.report(run)["solve"]["passed"], False, str(run))
 
     def test_what_goes_wrong_in_the_solve_costs_one_run(self):
         """The sum could be why as well, and is left out, too."""
@@ -126,24 +165,17 @@ class Faults(harness.CliTest):
 
     def test_what_goes_wrong_after_the_solve_is_journaled(self):
         """In b - Ax or, where sums are deterministic, beside ordinary ones: a run's last exchange."""
-        changes = {"gather_scatter__strategies": "[device-neighbour]",
-                   "gather_scatter__tuning__budget_seconds": "0",  # so that all runs do the same
-                   "gather_scatter__tuning__grid_budget_seconds": "0",
-                   "gather_scatter__tuning__patience_seconds": "0.5",
-                   "solver__all_reduce": "host-shared", "solver__iterations": "30",
-                   "solver__tolerance": "0"}
+        changes = self.ALONE | {"solver__all_reduce": "host-shared"}
         for deterministic, stage, faults in (
                 ("false", "verifying the solution",
                  (("hang", "did not come back"), ("crash", "crashed"))),
                 ("true", "comparing with ordinary sums",
                  (("hang", "did not come back"), ("refuse", "threw")))):
             changes["deterministic"] = deterministic
-            run = self.run_small("count", self.new_folder(), **changes)
-            self.assertEqual(run.code, 0, str(run))
-            [calls] = set(re.findall(r"MPI_Ineighbor_alltoallv: (\d+) calls", run.err))
+            calls = self.calls_of(**changes)
             for fault, how in faults:
                 folder = self.new_folder()
-                run = self.run_small(f"{fault}@{int(calls) - 1}", folder, **changes)
+                run = self.run_small(f"{fault}@{calls - 1}", folder, **changes)
                 self.assertNotEqual(run.code, 0, str(run))
                 self.assertIn(stage, run.err, str(run))
                 self.assertEqual(set(journaled(folder)),
@@ -175,6 +207,15 @@ class Faults(harness.CliTest):
         self.assertEqual(run.code, 0, str(run))
         for name, c in self.candidates(run).items():
             self.assertEqual("did not end" in (c["failure"] or ""), name in BROKEN, f"{c}{run}")
+
+    def test_doctor_writes_the_journal_that_a_run_reads(self):
+        folder = self.new_folder()
+        run = self.run_faulty("kill", 2, "doctor", "--journal", "mine.jsonl", folder=folder)
+        self.assertNotEqual(run.code, 0, str(run))
+        self.assertFalse((folder / JOURNAL).exists())
+        run = self.run_small("", folder, gather_scatter__tuning__journal="mine.jsonl")
+        self.assertEqual(run.code, 0, str(run))
+        self.assertIn("was begun and did not end", self.candidates(run)["device-neighbour"]["failure"])
 
     def test_what_does_not_come_back_to_doctor_costs_no_run(self):
         folder = self.new_folder()

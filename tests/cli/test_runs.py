@@ -509,7 +509,7 @@ class Strategies(RunTest):
         for choice in [*first["orders"], first["all_reduce"]]:
             self.assertFalse(choice["replayed"])
             self.assertRegex(choice["cache_note"],
-                             "measured anew, as (there is no .*|.* does not have this case)")
+                             "measured anew, as (there is no .*|.* has no choice of .*|of .* differs: .*)")
         again, taken = first, []
         for _ in range(3):  # a busy machine may make all choices look slower than they were
             if taken:
@@ -534,13 +534,34 @@ class Strategies(RunTest):
         other, _ = self.passing(3, **cached)
         for choice in [*other["orders"], other["all_reduce"]]:
             self.assertFalse(choice["replayed"])
-            self.assertIn("does not have this case", choice["cache_note"])
+            # Of the second order the nearest is the first, just kept.
+            self.assertRegex(choice["cache_note"], r"nearest in .* differs: .*\b(ranks|order) was 2, now [35]\b")
         # A choice holds for the process grid that it was made with.
         blocks = [1, 2, 1] if first["process_grid"]["selected"] != "1 × 2 × 1" else [2, 1, 1]
         other, _ = self.passing(2, mesh__partition=str(blocks), **cached)
         for order in other["orders"]:
             self.assertFalse(order["replayed"])
-            self.assertIn("does not have this case", order["cache_note"])
+            self.assertIn("partition was", order["cache_note"])
+
+    def test_choices_that_hold_no_more_are_not_taken(self):
+        path = str(self.new_folder() / "cache.json")
+        cached = {"gather_scatter__tuning__mode": "cached", "gather_scatter__tuning__cache": path}
+        self.passing(2, **cached)
+
+        def note_where(**changed):
+            with open(path, encoding="utf-8") as file:
+                cache = json.load(file)
+            for decision in cache["decisions"]:
+                if decision["choice_of"] == "sums":
+                    decision.update(changed)
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(cache, file)
+            report, _ = self.passing(2, **cached)
+            self.assertFalse(report["all_reduce"]["replayed"])
+            return report["all_reduce"]["cache_note"]
+
+        self.assertRegex(note_where(cost_s=1e-12), "host-.* now costs .*, and 0.001\d* ns when it was chosen; kept")
+        self.assertIn("names magic, which is no strategy; kept", note_where(strategy="magic"))
 
     def test_a_cache_that_is_none_ends_no_run(self):
         path = str(self.new_folder() / "cache.json")

@@ -231,6 +231,12 @@ struct RoundsOtherwise {
     if (comm.rank() == comm.size() - 1) sums[1] = std::nextafter(sums[1], 0);
   }
 };
+// More sums than verification makes of one object.
+struct TurnsWrong {
+  static void apply(const Communicator& comm, int call, std::span<double> sums) {
+    if (call > 45 && comm.rank() == comm.size() - 1) sums[0] += 1;
+  }
+};
 struct Throws {
   static void apply(const Communicator& comm, int call, std::span<double>) {
     if (call == 3 && comm.rank() == comm.size() / 2) throw std::runtime_error("no such luck");
@@ -290,6 +296,20 @@ TEST_F(AllReduceTest, TunerExcludesTheWrongTheThrowingAndTheMissing) {
   }
   // What was left behind does not spoil what comes after.
   EXPECT_EQ(m_comm.sum(1.0), m_size);
+}
+
+TEST_F(AllReduceTest, TunerExcludesTheWinnerThatTurnedWrong) {
+  if (m_size == 1) GTEST_SKIP() << "alone nothing is timed";
+  const AllReduceStrategy turns = faulty<TurnsWrong>("turns");
+  const AllReduceTuning without = tune_all_reduce(m_comm, std::vector{turns}, quick);
+  EXPECT_EQ(without.selected, -1);
+  const AllReduceResult& wrong = without.candidates[0];
+  EXPECT_FALSE(wrong.verified || wrong.timing || wrong.selected);
+  EXPECT_EQ(wrong.failure.find("WRONG:"), 0U) << wrong.failure;
+  EXPECT_NE(wrong.failure.find("it had been timed and won"), std::string::npos) << wrong.failure;
+  // Which of two is the faster is not known, but one that is wrong is not taken.
+  const std::vector<AllReduceStrategy> both{turns, all_reduce_strategies().front()};
+  EXPECT_EQ(tune_all_reduce(m_comm, both, quick).selected, 1);
 }
 
 // A sum that the last rank never joins.

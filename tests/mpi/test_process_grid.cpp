@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/machine_record.hpp"
+#include "app/replay.hpp"
 #include "operators/assembled_space.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -206,7 +207,6 @@ TEST_F(ProcessGrid, OfAnEarlierRunIsTakenAgain) {
   EXPECT_NE(first.why.find("measured anew, as there is no"), std::string::npos) << first.why;
   EXPECT_TRUE(second.replayed) << second.why;
   EXPECT_EQ(second.partition(), first.partition());
-  EXPECT_EQ(second.strategy, "");
   Case other = input;
   other.field_kind = {3, Precision::single};
   const GridRecord third = tuned(other);
@@ -218,6 +218,35 @@ TEST_F(ProcessGrid, OfAnEarlierRunIsTakenAgain) {
   EXPECT_FALSE(tuned(input).replayed) << "a choice for other strategies";
   input.mesh.elements = {8, 8, 16};
   EXPECT_FALSE(tuned(input).replayed) << "a choice for another mesh";
+}
+
+// One that is not the best by the model may have been so for reasons that have gone.
+TEST_F(ProcessGrid, OfAnEarlierRunIsMeasuredBesideTheBestByTheModel) {
+  const TemporaryFolder folder;  // rank 0's alone is used
+  Case input = parse(
+      "problem: none\norders: [2]\ngather_scatter: {tuning: {mode: cached, "
+      "grid_budget_seconds: 0.01}}");
+  input.tuning_cache = folder.path("cache.json");
+  const GridRecord first = tuned(input);
+  for (std::size_t c = 0; c < first.candidates.size(); ++c) {
+    if (!first.candidates[c].timing || !first.candidates[c].balanced) continue;
+    GridRecord kept = first;
+    kept.selected = static_cast<int>(c);
+    keep_grid(m_comm, input, m_machine, kept, {.name = "", .note = "a test", .agreed = true});
+    const GridRecord again = tuned(input);
+    SCOPED_TRACE(again.why);
+    const auto timed =
+        std::count_if(again.candidates.begin(), again.candidates.end(),
+                      [](const GridCandidate& candidate) { return candidate.timing.has_value(); });
+    if (again.replayed) {
+      EXPECT_EQ(again.selected, kept.selected);
+      EXPECT_EQ(timed, c == 0 ? 0 : 2);
+    } else {
+      EXPECT_NE(c, 0);
+      EXPECT_NE(again.why.find("measured anew, as an exchange takes"), std::string::npos);
+      EXPECT_GE(timed, 2);
+    }
+  }
 }
 
 // ---- Choosing from given samples ----------------------------------------------------------------

@@ -168,6 +168,28 @@ TEST_F(WrongStrategiesTest, GivesUpWaitsThatDoNotEnd) {
   expect_works(m_gs);
 }
 
+TEST_F(WrongStrategiesTest, ThatFailWhileTheyAreTimedAreExcluded) {
+  if (m_alone) GTEST_SKIP() << "nothing is shared";
+  m_guard.patience = 0.5;
+  std::vector<Strategy> strategies = failing_while_timed();
+  const std::size_t n_failing = strategies.size();
+  strategies.push_back(slow("slow"));
+  const TuningResult result = run(strategies);
+  EXPECT_EQ(result.selected, static_cast<int>(n_failing));
+  for (std::size_t i = 0; i < n_failing; ++i) {
+    const CandidateResult& failed = result.candidates[i];
+    SCOPED_TRACE(failed.strategy.name + ": " + failed.failure);
+    EXPECT_TRUE(failed.available);
+    EXPECT_FALSE(failed.verified || failed.alone || failed.with_work);
+    const bool late = failed.strategy.name == "stops sending";
+    EXPECT_NE(failed.failure.find(late ? "did not come within 0.5 s" : "threw on rank "),
+              std::string::npos);
+    EXPECT_TRUE(failed.failure.ends_with("; found while it was timed"));
+  }
+  EXPECT_TRUE(result.breakdown);
+  expect_works(m_gs);
+}
+
 // ---- Verification by itself --------------------------------------------------------------------
 
 TEST_F(WrongStrategiesTest, VerificationLeavesNoMessageForTheNext) {

@@ -174,7 +174,9 @@ enum class Neglect {
   receiving_one,
   // Nothing is sent from the third call of all objects on, so that its neighbours wait for ever if
   // they are let.
-  sending_for_long
+  sending_for_long,
+  // The same from the sixth call of each object on: more than verification makes of one.
+  sending_while_timed
 };
 
 // Pairwise messages, some of them neglected.
@@ -187,7 +189,10 @@ class Neglectful final : public Exchange {
   void start() override {
     Kokkos::fence("packed");
     const bool neglects = m_comm.rank() == m_comm.size() - 1;
-    const bool sends = neglect != Neglect::sending_for_long || !neglects || ++m_calls < 3;
+    ++m_calls_of_this;
+    const bool sends = !neglects || (neglect == Neglect::sending_for_long      ? ++m_calls < 3
+                                     : neglect == Neglect::sending_while_timed ? m_calls_of_this < 6
+                                                                               : true);
     for (const Neighbour& n : m_plan.neighbours) {
       const int bytes = static_cast<int>(n.count * m_buffers.item_bytes);
       const auto slot = [&](void* buffer) {
@@ -214,6 +219,7 @@ class Neglectful final : public Exchange {
   MessageBuffers m_buffers;
   std::vector<MPI_Request> m_requests;
   static inline int m_calls = 0;
+  int m_calls_of_this = 0;
 };
 
 // ---- Exchanges that throw ----------------------------------------------------------------------
@@ -223,9 +229,11 @@ enum class Phase { make, start, finish };
 // Throws before anything of the phase is done, so that messages of other ranks are left waiting.
 class Throwing final : public Exchange {
  public:
-  Throwing(Phase phase, Where where, const Communicator& comm, const HaloPlan& plan,
-           const MessageBuffers& buffers, ExchangeFactory inner)
-      : m_phase(phase), m_active(where == Where::everywhere || comm.rank() == comm.size() - 1) {
+  Throwing(Phase phase, Where where, int right_calls, const Communicator& comm,
+           const HaloPlan& plan, const MessageBuffers& buffers, ExchangeFactory inner)
+      : m_phase(phase),
+        m_active(where == Where::everywhere || comm.rank() == comm.size() - 1),
+        m_right_calls(right_calls) {
     throw_in(Phase::make);
     m_inner = inner(comm, plan, buffers);
   }
@@ -237,21 +245,24 @@ class Throwing final : public Exchange {
     throw_in(Phase::finish);
     m_inner->finish();
   }
+  void poison() override { m_inner->poison(); }
 
  private:
-  void throw_in(Phase phase) const {
-    if (m_active && phase == m_phase) throw std::runtime_error("out of rendezvous slots");
+  void throw_in(Phase phase) {
+    if (!m_active || phase != m_phase) return;
+    if (m_right_calls-- <= 0) throw std::runtime_error("out of rendezvous slots");
   }
 
   Phase m_phase;
   bool m_active;
+  int m_right_calls;
   std::unique_ptr<Exchange> m_inner;
 };
 
-template <Phase phase, Where where, ExchangeFactory inner>
+template <Phase phase, Where where, ExchangeFactory inner, int right_calls = 0>
 std::unique_ptr<Exchange> make_throwing(const Communicator& comm, const HaloPlan& plan,
                                         const MessageBuffers& buffers) {
-  return std::make_unique<Throwing>(phase, where, comm, plan, buffers, inner);
+  return std::make_unique<Throwing>(phase, where, right_calls, comm, plan, buffers, inner);
 }
 
 // ---- Lists of strategies -----------------------------------------------------------------------
@@ -320,6 +331,20 @@ Strategy stops_sending(const std::string& name) {
 
 Strategy turns_wrong(const std::string& name, bool overlapped) {
   return named(name, make<TurnsWrong>, overlapped);
+}
+
+std::vector<Strategy> failing_while_timed() {
+  constexpr int right_calls = 5;  // more than verification makes of one object
+  return {
+      named("stops sending", host_staged<make<Neglectful<Neglect::sending_while_timed>>>),
+      named(
+          "throws",
+          make_throwing<Phase::finish, Where::everywhere, host_staged<make_pairwise>, right_calls>),
+      named("throws on one rank",
+            make_throwing<Phase::start, Where::last_rank, host_staged<make_pairwise>, right_calls>),
+      named("overlapped throws on one rank",
+            make_throwing<Phase::finish, Where::last_rank, host_staged<make_pairwise>, right_calls>,
+            true)};
 }
 
 Strategy slow(const std::string& name) { return named(name, make<Slow>); }

@@ -58,6 +58,9 @@ Strategy stops_sending(const std::string& name);
 
 /// One whose exchanges are right for the first few calls of each, and then deliver NaN.
 Strategy turns_wrong(const std::string& name, bool overlapped = false);
+/// Right ones for the first calls of each exchange; then messages do not come, or they throw "out
+/// of rendezvous slots".
+std::vector<Strategy> failing_while_timed();
 /// A right one that takes some milliseconds.
 Strategy slow(const std::string& name);
 

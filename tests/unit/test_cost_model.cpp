@@ -101,6 +101,14 @@ TEST(CostModel, OfPeerMemoryCountsItsKernelsOnceAndGoesByMessagesToOtherNodes) {
   EXPECT_DOUBLE_EQ(far->sync, 5 * us);
   EXPECT_DOUBLE_EQ(far->messages, direct);
   EXPECT_DOUBLE_EQ(far->pack, near->pack);
+  // One kernel, where all are near, is launched once.
+  CostModel at_once = model;
+  at_once.one_kernel = true;
+  const auto of = [&](const CostModel& one, int to) {
+    return predict_on_rank(one, made_up_plan({to}, 1000), two_nodes, 0, made_up_machine())->alone();
+  };
+  EXPECT_NEAR(of(model, 1) - of(at_once, 1), 3 * us, 1e-12);
+  EXPECT_EQ(of(at_once, 2), of(model, 2));
 }
 
 TEST(CostModel, CountsExchangesOfNothing) {

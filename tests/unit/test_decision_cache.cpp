@@ -25,16 +25,7 @@ class DecisionCacheTest : public testing::Test {
   void write(const std::string& text) const { std::ofstream(path()) << text; }
 
   static DecisionKey key(const std::string& order, const std::string& mpi = "MPI 4") {
-    return {{{"elements", "4, 4, 4"},
-             {"periodic", "1, 1, 1"},
-             {"partition", "bisection"},
-             {"order", order},
-             {"components", "1"},
-             {"precision", "double"},
-             {"geometry", "stored"},
-             {"strategies", "a, b"},
-             {"ranks", "2"},
-             {"MPI", mpi}}};
+    return {"exchanges", {{"elements", "4, 4, 4"}, {"order", order}, {"MPI", mpi}}};
   }
 
   TemporaryFolder m_folder;
@@ -56,19 +47,47 @@ TEST_F(DecisionCacheTest, FindsWhatWasStored) {
   EXPECT_EQ(cache.find(key("3")).decision->strategy, "b");
 }
 
-TEST_F(DecisionCacheTest, SaysWhatDiffersWhereTheCaseIsKnownFromElsewhere) {
+TEST_F(DecisionCacheTest, SaysHowTheNearestChoiceDiffers) {
   const DecisionCache cache(path());
   EXPECT_EQ(cache.store(key("7"), {"a", 1e-5, "today"}), "");
-  const auto elsewhere = cache.find(key("7", "MPI 5"));
-  EXPECT_FALSE(elsewhere.decision);
-  EXPECT_NE(elsewhere.why_not.find("MPI was MPI 4, now MPI 5"), std::string::npos)
-      << elsewhere.why_not;
-  const auto other = cache.find(key("8"));
-  EXPECT_FALSE(other.decision);
-  EXPECT_NE(other.why_not.find("does not have this case"), std::string::npos) << other.why_not;
+  EXPECT_EQ(cache.store(key("9", "MPI 6"), {"a", 1e-5, "later"}), "");
+  const auto reason = [&](const DecisionKey& other) {
+    const auto found = cache.find(other);
+    EXPECT_FALSE(found.decision);
+    const std::size_t differs = found.why_not.find(path() + " differs: ");
+    return differs == std::string::npos ? found.why_not
+                                        : found.why_not.substr(differs + path().size() + 10);
+  };
+  EXPECT_EQ(reason(key("7", "MPI 5")), "MPI was MPI 4, now MPI 5");
+  EXPECT_EQ(reason(key("8", "MPI 6")), "order was 9, now 8");
+  EXPECT_EQ(reason(key("8", "MPI 5")), "MPI was MPI 6, now MPI 5; order was 9, now 8");
   DecisionKey more = key("7");
   more.fields["devices"] = "some";
-  EXPECT_NE(cache.find(more).why_not.find("devices was not known, now some"), std::string::npos);
+  EXPECT_EQ(reason(more), "devices was not known, now some");
+}
+
+TEST_F(DecisionCacheTest, TakesNoChoiceOfSomethingElse) {
+  const DecisionCache cache(path());
+  EXPECT_EQ(cache.store(key("7"), {"a", 1e-5, "today"}), "");
+  DecisionKey sums = key("7");
+  sums.kind = "sums";
+  EXPECT_EQ(cache.find(sums).why_not, path() + " has no choice of sums yet");
+  EXPECT_EQ(cache.store(sums, {"s", 1e-6, "today"}), "");
+  EXPECT_EQ(cache.find(sums).decision->strategy, "s");
+  EXPECT_EQ(cache.find(key("7")).decision->strategy, "a");
+}
+
+TEST_F(DecisionCacheTest, TakesNoChoiceOfOtherLibraries) {
+  const Case input = parse_case("problem: none", "x.yaml", {}, 1);
+  MachineRecord machine = usual_machine();
+  machine.libraries.nccl = "2.28.9";
+  const DecisionCache cache(path());
+  EXPECT_EQ(cache.store(make_decision_key(input, machine, 7), {"a", 1e-5, "today"}), "");
+  EXPECT_TRUE(cache.find(make_decision_key(input, machine, 7)).decision);
+  machine.libraries.nccl = "2.29.1";
+  const auto found = cache.find(make_decision_key(input, machine, 7));
+  EXPECT_FALSE(found.decision);
+  EXPECT_NE(found.why_not.find("NCCL was 2.28.9, now 2.29.1"), std::string::npos) << found.why_not;
 }
 
 TEST_F(DecisionCacheTest, TakesNoChoiceForFieldsOfAnotherKind) {
@@ -99,7 +118,7 @@ TEST_F(DecisionCacheTest, KeepsAFileThatIsNone) {
   for (const std::string& text :
        {std::string("no JSON"), std::string("{}"), std::string("[1, 2]"), std::string(),
         good.substr(0, good.size() / 2),
-        std::string(R"({"decision_cache": 1, "decisions": [{"key": 3}]})")}) {
+        std::string(R"({"decision_cache": 2, "decisions": [{"key": 3}]})")}) {
     SCOPED_TRACE(text);
     write(text);
     const DecisionCache cache(path());
@@ -113,7 +132,7 @@ TEST_F(DecisionCacheTest, KeepsAFileThatIsNone) {
 }
 
 TEST_F(DecisionCacheTest, LeavesAFileOfAnotherVersionAlone) {
-  const std::string text = R"({"decision_cache": 2, "decisions": []})";
+  const std::string text = R"({"decision_cache": 3, "decisions": []})";
   write(text);
   const DecisionCache cache(path());
   EXPECT_NE(cache.find(key("1")).why_not.find("another version"), std::string::npos);

@@ -100,6 +100,29 @@ TEST(DoctorFindings, AllowDevicesOfWhichNothingIsKnown) {
   EXPECT_TRUE(find_faults(record).empty());
 }
 
+TEST(DoctorFindings, NameRanksFarFromTheNetworkThatTheyNeed) {
+  DoctorRecord record = healthy_host();
+  record.machine.nodes = 2;
+  record.numa_nodes = {"0", "1", "1", "0-1"};
+  record.network_numa_nodes = {"0", "0", "0, 2", "0"};
+  const std::vector<Finding> findings = find_faults(record);
+  ASSERT_EQ(findings.size(), 2u);
+  EXPECT_EQ(findings[0].what,
+            "rank 1 is bound to cores of NUMA node 1, the network is next to node 0");
+  EXPECT_EQ(findings[1].what,
+            "rank 2 is bound to cores of NUMA node 1, the network is next to nodes 0, 2");
+  EXPECT_NE(findings[0].fix.find("numactl"), std::string::npos);
+  record.numa_nodes = {"0", "", "1", "0"};
+  record.network_numa_nodes = {"0", "0", "", "0"};
+  EXPECT_TRUE(find_faults(record).empty()) << "what is not known";
+  record.numa_nodes = {"1", "1", "1", "1"};
+  record.network_numa_nodes = {"0", "0", "0", "0"};
+  EXPECT_EQ(only_fault(record, "numactl"),
+            "ranks 0-3 are bound to cores of NUMA node 1, the network is next to node 0");
+  record.machine.nodes = 1;
+  EXPECT_TRUE(find_faults(record).empty()) << "who sends nothing to other nodes";
+}
+
 TEST(DoctorFindings, TellsOneRankToStartMore) {
   DoctorRecord record = healthy_host();
   record.machine.ranks = 1;

@@ -66,6 +66,17 @@ TEST_F(TopologySys, ListsInterfacesButTheLoopback) {
   EXPECT_EQ(found[3].numa_node, 1);
 }
 
+TEST(TopologyNetwork, IsNextToWhereItsAdaptersAre) {
+  const NetworkInterface ethernet{"eth0", "Ethernet", "up", 1}, down{"eth1", "Ethernet", "down", 0},
+      bridge{"br0", "virtual", "up", 0}, fast{"mlx5_0", "InfiniBand", "active", 3},
+      slow{"mlx5_1", "InfiniBand", "down", 2};
+  EXPECT_EQ(numa_nodes_of({ethernet, down, bridge}), (std::vector{1}));
+  EXPECT_EQ(numa_nodes_of({ethernet, fast, slow}), (std::vector{3}));
+  EXPECT_EQ(numa_nodes_of({ethernet, slow}), (std::vector{1}));
+  EXPECT_EQ(numa_nodes_of({fast, {"mlx5_2", "InfiniBand", "active", 0}}), (std::vector{0, 3}));
+  EXPECT_TRUE(numa_nodes_of({down, bridge, {"eth2", "Ethernet", "up", {}}}).empty());
+}
+
 TEST_F(TopologySys, FindsTheNumaNodesOfCores) {
   write("devices/system/node/node0/cpulist", "0-3,8-11");
   write("devices/system/node/node1/cpulist", "4-7");
