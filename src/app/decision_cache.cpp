@@ -14,6 +14,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <utility>
 #include <vector>
 
 namespace nekbone_k {
@@ -129,6 +130,15 @@ class Lock {
 
 }  // namespace
 
+bool DecisionKey::same_problem(const DecisionKey& other) const {
+  const auto value = [](const DecisionKey& key, const char* name) {
+    const auto found = key.fields.find(name);
+    return found == key.fields.end() ? std::string() : found->second;
+  };
+  return value(*this, "elements") == value(other, "elements") &&
+         value(*this, "order") == value(other, "order");
+}
+
 std::vector<std::string> DecisionKey::differences(const DecisionKey& other) const {
   std::vector<std::string> found;
   const auto add = [&](const std::string& name, const std::string& was, const std::string& now) {
@@ -151,18 +161,22 @@ DecisionCache::Found DecisionCache::find(const DecisionKey& key) const {
   if (!content.exists) return {{}, fmt::format("there is no {} yet", m_path)};
   if (!content.complaint.empty())
     return {{}, fmt::format("{} cannot be used: {}", m_path, content.complaint)};
-  // Of those that differ in as little, the later one, which is newer.
-  std::optional<std::vector<std::string>> nearest;
+  // Another mesh or order is further away than another machine; of those that differ in as little,
+  // the later one is nearest, which is newer.
+  const Entry* nearest = nullptr;
+  const auto distance = [&](const Entry& entry) {
+    const bool same_problem = entry.key.same_problem(key);
+    return std::pair(!same_problem, entry.key.differences(key).size());
+  };
   for (auto entry = content.entries.rbegin(); entry != content.entries.rend(); ++entry) {
     if (entry->key.kind != key.kind) continue;
-    std::vector<std::string> differences = entry->key.differences(key);
-    if (differences.empty()) return {entry->decision, {}};
-    if (!nearest || differences.size() < nearest->size()) nearest = std::move(differences);
+    if (entry->key == key) return {entry->decision, {}};
+    if (nearest == nullptr || distance(*entry) < distance(*nearest)) nearest = &*entry;
   }
-  if (!nearest) return {{}, fmt::format("{} has no choice of {} yet", m_path, key.kind)};
+  if (nearest == nullptr) return {{}, fmt::format("{} has no choice of {} yet", m_path, key.kind)};
   return {{},
           fmt::format("of {} the nearest in {} differs: {}", key.kind, m_path,
-                      fmt::join(*nearest, "; "))};
+                      fmt::join(nearest->key.differences(key), "; "))};
 }
 
 std::string DecisionCache::store(const DecisionKey& key, const Decision& decision) const {

@@ -15,6 +15,8 @@ struct DecisionKey {
   std::map<std::string, std::string> fields;
 
   bool operator==(const DecisionKey&) const = default;
+  /// Whether mesh and order are the same.
+  bool same_problem(const DecisionKey& other) const;
   /// What differs in `other`, of the same kind, in words: "MPI was …, now …".
   std::vector<std::string> differences(const DecisionKey& other) const;
 };

@@ -60,6 +60,7 @@ TEST_F(DecisionCacheTest, SaysHowTheNearestChoiceDiffers) {
   };
   EXPECT_EQ(reason(key("7", "MPI 5")), "MPI was MPI 4, now MPI 5");
   EXPECT_EQ(reason(key("8", "MPI 6")), "order was 9, now 8");
+  EXPECT_EQ(reason(key("7", "MPI 6")), "MPI was MPI 4, now MPI 6") << "order 9 is another case";
   EXPECT_EQ(reason(key("8", "MPI 5")), "MPI was MPI 6, now MPI 5; order was 9, now 8");
   DecisionKey more = key("7");
   more.fields["devices"] = "some";
