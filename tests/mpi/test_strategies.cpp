@@ -15,67 +15,14 @@
 
 #include "core/machine.hpp"
 #include "gs/halo_exchange.hpp"
-#include "gs/message_layout.hpp"
 #include "gs/strategies/host_staged.hpp"
 #include "gs/strategies/pairwise.hpp"
 #include "support/available_strategies.hpp"
+#include "support/made_up_messages.hpp"
 #include "support/pretended_nodes.hpp"
 
 namespace nekbone_k {
-
 namespace {
-
-// Ranks a and b share 1 + (a + b) % 4 DOFs, and all share one, so that messages differ in length.
-// Rank 2, where there is one, shares nothing.
-std::vector<GlobalId> candidates_of(int rank, int size) {
-  if (rank == 2) return {1, 2, 3};
-  std::vector<GlobalId> ids{1000000};
-  for (int other = 0; other < size; ++other) {
-    if (other == rank || other == 2) continue;
-    const int low = std::min(rank, other), high = std::max(rank, other);
-    for (int i = 0; i <= (low + high) % 4; ++i) ids.push_back(100 + 1000 * low + 10 * high + i);
-  }
-  return ids;
-}
-
-// Slabs of a mesh: 25 DOFs between a rank and the next one, all in the order of their ids, so that
-// the DOFs of a message are consecutive.
-std::vector<GlobalId> candidates_of_slab(int rank, int) {
-  std::vector<GlobalId> ids;
-  for (GlobalId id = 25 * rank; id < 25 * (rank + 2); ++id) ids.push_back(id);
-  return ids;
-}
-
-// The same, but those that the next rank has, too, are in no order and lie anywhere in its message.
-std::vector<GlobalId> candidates_of_uneven_slab(int rank, int size) {
-  std::vector<GlobalId> ids = candidates_of_slab(rank, size);
-  for (int i = 0; i < 25; ++i) ids[25 + i] = 25 * (rank + 1) + 7 * i % 25;
-  return ids;
-}
-
-// A message buffer. From the pool that exchanges get theirs from, as MPI libraries keep
-// registrations of device memory that has been freed.
-class Buffer {
- public:
-  explicit Buffer(std::size_t n) : m_memory(n), m_bytes(m_memory.as_vector<unsigned char>(n)) {}
-
-  unsigned char* data() const { return m_bytes.data(); }
-  void fill(unsigned char value) const { Kokkos::deep_copy(m_bytes, value); }
-  void copy_from(const std::vector<unsigned char>& bytes) const {
-    Kokkos::deep_copy(m_bytes,
-                      Kokkos::View<const unsigned char*, HostMemory>(bytes.data(), bytes.size()));
-  }
-  std::vector<unsigned char> content() const {
-    std::vector<unsigned char> bytes(m_bytes.extent(0));
-    Kokkos::deep_copy(Kokkos::View<unsigned char*, HostMemory>(bytes.data(), bytes.size()),
-                      m_bytes);
-    return bytes;
-  }
-
- private:
-  DeviceMessageMemory m_memory;
-  DeviceVector<unsigned char> m_bytes;
-};
 
 class StrategiesEach : public testing::TestWithParam<Strategy> {
  protected:
@@ -181,8 +128,6 @@ template <class T>
 T rounding_share(GlobalId id, int rank, int component, int call) {
   return T(1) / T(3 + (id % 89 * 7 + rank * 13 + component * 5 + call * 29) % 97);
 }
-
-using CandidatesOf = std::vector<GlobalId> (*)(int rank, int size);
 
 // One exchange, whose sums must be those of a loop over the ranks.
 template <class T>
@@ -382,104 +327,6 @@ INSTANTIATE_TEST_SUITE_P(Table, StrategiesEach,
                            return name;
                          });
 
-// ---- Messages that stay in the field -----------------------------------------------------------
-
-// What an exchange sends from where, by the interface that HaloExchange uses.
-class StrategiesInPlace : public testing::TestWithParam<const char*> {
- protected:
-  void SetUp() override {
-    if (!is_host_device) GTEST_SKIP() << "MPI is given no field in a device's memory";
-    const std::string why = why_unavailable(m_comm, m_strategy);
-    if (!why.empty()) GTEST_SKIP() << why;
-  }
-
-  HaloPlan plan_of(CandidatesOf candidates) const {
-    return make_halo_plan(m_comm, candidates(m_comm.rank(), m_comm.size()));
-  }
-  std::unique_ptr<Exchange> make(const HaloPlan& plan, const Buffer& send, const Buffer& receive,
-                                 int components = 1) const {
-    return m_strategy.make(m_comm, plan,
-                           {send.data(), receive.data(), components * sizeof(double)});
-  }
-
-  const Communicator m_comm{MPI_COMM_WORLD};
-  const Strategy& m_strategy = *find_strategy(GetParam());
-};
-
-using StrategiesInPlaceOrPackedAtOnce = StrategiesInPlace;
-
-double share_of_call(GlobalId id, int rank, int call) { return 1000. * call + 100 * id + rank; }
-
-TEST_P(StrategiesInPlace, ConsecutiveDofsAreSentFromTheField) {
-  constexpr double untouched = -1;
-  for (const CandidatesOf candidates : {candidates_of_slab, candidates_of_uneven_slab}) {
-    const HaloPlan plan = plan_of(candidates);
-    const std::size_t bytes = plan.n_slots() * sizeof(double);
-    const Buffer send(bytes), receive(bytes);
-    auto* const sent = reinterpret_cast<double*>(send.data());
-    const auto* const received = reinterpret_cast<const double*>(receive.data());
-    const auto exchange = make(plan, send, receive);
-    const DeviceVector<double> a("a", plan.n_shared()), b("b", plan.n_shared());
-    const bool some_stay = message_layouts(plan).contiguous > 0;
-
-    for (int call = 0; call < 7; ++call) {
-      const DeviceVector<double>& field = call % 2 == 0 ? a : b;
-      for (LocalIndex s = 0; s < plan.n_shared(); ++s)
-        field(s) = share_of_call(plan.ids[s], m_comm.rank(), call);
-      std::fill_n(sent, plan.n_slots(), untouched);
-      receive.fill(0xff);
-      // At some calls, as in a staged exchange, nothing is known but what was packed before.
-      const bool is_told = call % 3 != 2;
-      const bool packs = is_told && exchange->pack({field.data(), field.extent(0), 8, 1});
-      EXPECT_TRUE(packs || !is_told || !some_stay);
-      if (!packs)
-        for (LocalIndex slot = 0; slot < plan.n_slots(); ++slot)
-          sent[slot] = field(plan.message_dofs[slot]);
-      exchange->start();
-      exchange->finish();
-
-      for (const Neighbour& n : plan.neighbours) {
-        const bool stays = packs && layout_of(plan, n) == MessageLayout::contiguous;
-        for (LocalIndex slot = n.offset; slot < n.offset + n.count; ++slot) {
-          const GlobalId id = plan.ids[plan.message_dofs[slot]];
-          EXPECT_EQ(received[slot], share_of_call(id, n.rank, call)) << "call " << call;
-          if (stays) {
-            EXPECT_EQ(sent[slot], untouched) << "call " << call;
-          }
-        }
-      }
-    }
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(Table, StrategiesInPlace,
-                         testing::Values("device-pairwise", "device-persistent", "device-put",
-                                         "device-pipelined", "device-datatypes"),
-                         [](const auto& test) {
-                           return std::string(test.param + std::string("device-").size());
-                         });
-
-TEST_P(StrategiesInPlaceOrPackedAtOnce, PackingIsTheCallersWhereNothingCanStay) {
-  for (const CandidatesOf candidates : {candidates_of, candidates_of_slab}) {
-    // The messages of the one are indexed, of the other entries lie beside other components.
-    const int components = candidates == candidates_of ? 1 : 2;
-    const HaloPlan plan = plan_of(candidates);
-    const DeviceField<double> field("field", plan.n_shared(), components);
-    const Buffer send(8 * components * plan.n_slots()), receive(8 * components * plan.n_slots());
-    send.fill(0xa5);
-    const auto before = send.content();
-    const auto exchange = make(plan, send, receive, components);
-    EXPECT_FALSE(exchange->pack({field.data(), field.stride(1), 8, components}));
-    EXPECT_EQ(send.content(), before);
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(Table, StrategiesInPlaceOrPackedAtOnce,
-                         testing::Values("device-pairwise", "device-persistent", "device-put"),
-                         [](const auto& test) {
-                           return std::string(test.param + std::string("device-").size());
-                         });
-
 // ---- Poison ------------------------------------------------------------------------------------
 
 // Delivers at its first call and never again.
@@ -563,57 +410,6 @@ TEST(StrategiesOfNodes, AreNotHereWhereThereIsNothingToGather) {
     const PretendedNodes pairs(2);
     EXPECT_EQ(why_unavailable(comm, strategy), "");
   }
-}
-
-// ---- The table ---------------------------------------------------------------------------------
-
-TEST(StrategiesTable, HasEachExchangePlainAndOverlapped) {
-  std::vector<std::string> exchanges{"nccl", "nvshmem", "peer-memory", "device-datatypes"};
-  for (const char* const way : {"pairwise", "persistent", "pipelined", "neighbour", "alltoall",
-                                "put", "node-aware", "crystal"})
-    for (const char* const memory : {"device-", "host-"})
-      exchanges.push_back(std::string(memory) + way);
-  for (const std::string& exchange : exchanges) {
-    const Strategy* plain = find_strategy(exchange);
-    ASSERT_NE(plain, nullptr) << exchange;
-    EXPECT_FALSE(plain->overlapped);
-    EXPECT_EQ(plain->buffers, (exchange.starts_with("device") || exchange == "nccl" ? 2 : 4) +
-                                  (exchange.ends_with("crystal") ? 4 : 0) +
-                                  (exchange.ends_with("node-aware") ? 3 : 0));
-    if (exchange.ends_with("crystal")) continue;  // several steps: nothing to hide in one gap
-    const Strategy* overlapped = find_strategy(exchange + "+overlap");
-    ASSERT_NE(overlapped, nullptr) << exchange;
-    EXPECT_TRUE(overlapped->overlapped);
-    EXPECT_EQ(plain->make, overlapped->make);
-    EXPECT_EQ(plain->memory, overlapped->memory);
-    EXPECT_EQ(overlapped->buffers, plain->buffers);
-  }
-  EXPECT_EQ(all_strategies().size(), 2 * exchanges.size() - 2);
-}
-
-TEST(StrategiesTable, FindsEachByItsNameOnly) {
-  std::set<std::string> names;
-  for (const Strategy& strategy : all_strategies()) {
-    EXPECT_TRUE(names.insert(strategy.name).second) << strategy.name << " twice";
-    EXPECT_EQ(find_strategy(strategy.name), &strategy);
-    EXPECT_NE(strategy.make, nullptr) << strategy.name;
-    EXPECT_FALSE(strategy.memory.empty()) << strategy.name;
-    EXPECT_FALSE(strategy.description.empty()) << strategy.name;
-  }
-  EXPECT_EQ(find_strategy(""), nullptr);
-  EXPECT_EQ(find_strategy("device"), nullptr);
-  EXPECT_EQ(find_strategy("device-pairwise+"), nullptr);
-}
-
-TEST(StrategiesTable, GoesFromSimpleToLessSimple) {
-  const auto place = [](const char* name) { return find_strategy(name); };
-  EXPECT_EQ(place("device-pairwise"), all_strategies().data());
-  EXPECT_LT(place("device-pairwise"), place("host-pairwise"));
-  EXPECT_LT(place("device-alltoall"), place("host-alltoall"));
-  EXPECT_LT(place("device-pairwise"), place("device-alltoall"));
-  EXPECT_LT(place("host-pairwise"), place("host-alltoall"));
-  EXPECT_TRUE(std::is_partitioned(all_strategies().begin(), all_strategies().end(),
-                                  [](const Strategy& s) { return !s.overlapped; }));
 }
 
 }  // namespace
