@@ -81,7 +81,7 @@ Content read(const std::string& path) {
   try {
     const Json json = Json::parse(text);
     if (json.at("decision_cache").get<int>() != format_version)
-      content.complaint = "it is of another version";
+      content.complaint = "it is of another version; delete it, or name another file";
     else
       for (const Json& entry : json.at("decisions")) content.entries.push_back(to_entry(entry));
   } catch (const Json::exception&) {

@@ -11,11 +11,11 @@ namespace nekbone_k {
 
 /// What a choice holds for: names and values of everything that it may depend on.
 struct DecisionKey {
-  std::string kind;  ///< what is chosen, for people
+  std::string kind;  ///< what is chosen: "exchanges"; a choice of another kind never holds
   std::map<std::string, std::string> fields;
 
   bool operator==(const DecisionKey&) const = default;
-  /// Whether mesh and order are the same.
+  /// Whether the numbers of elements and the order are the same.
   bool same_problem(const DecisionKey& other) const;
   /// What differs in `other`, of the same kind, in words: "MPI was …, now …".
   std::vector<std::string> differences(const DecisionKey& other) const;

@@ -124,46 +124,49 @@ std::string nodes_text(const std::string& nodes) {
   return (numbers_in(nodes).size() == 1 ? "node " : "nodes ") + nodes;
 }
 
-/// Ranks none of whose cores is next to their accelerator.
-void add_device_faults(const DoctorRecord& record, Findings& findings) {
-  std::map<std::pair<std::string, std::string>, std::vector<int>> far;  // (of cores, of device)
-  for (std::size_t r = 0; r < record.device_numa_nodes.size(); ++r) {
-    const std::vector<int> nodes = numbers_in(record.numa_nodes[r]);
-    const std::vector<int> device = numbers_in(record.device_numa_nodes[r]);
-    if (nodes.empty() || device.empty()) continue;  // not known
-    if (std::find(nodes.begin(), nodes.end(), device.front()) == nodes.end())
-      far[{record.numa_nodes[r], record.device_numa_nodes[r]}].push_back(static_cast<int>(r));
+/// Ranks that are all far from the same place, and what doctor says of their cores.
+struct FarRanks {
+  std::string cores, place;  ///< NUMA nodes
+  std::vector<int> ranks;
+
+  std::string text() const {
+    return fmt::format("{} bound to cores of NUMA {}",
+                       (ranks.size() > 1 ? "ranks " : "rank ") + ranges_text(ranks) +
+                           (ranks.size() > 1 ? " are" : " is"),
+                       nodes_text(cores));
   }
-  for (const auto& [nodes, ranks] : far) {
-    const bool several = ranks.size() > 1;
+};
+
+/// Ranks none of whose cores belongs to a NUMA node of their `places`, where both are known.
+std::vector<FarRanks> far_ranks(const std::vector<std::string>& cores,
+                                const std::vector<std::string>& places) {
+  std::map<std::pair<std::string, std::string>, std::vector<int>> far;
+  for (std::size_t r = 0; r < places.size(); ++r) {
+    const std::vector<int> here = numbers_in(cores[r]), there = numbers_in(places[r]);
+    if (here.empty() || there.empty()) continue;
+    if (std::find_first_of(here.begin(), here.end(), there.begin(), there.end()) == here.end())
+      far[{cores[r], places[r]}].push_back(static_cast<int>(r));
+  }
+  std::vector<FarRanks> found;
+  for (const auto& [of, ranks] : far) found.push_back({of.first, of.second, ranks});
+  return found;
+}
+
+void add_device_faults(const DoctorRecord& record, Findings& findings) {
+  for (const FarRanks& far : far_ranks(record.numa_nodes, record.device_numa_nodes))
     findings.push_back(
-        {fmt::format("rank{} {} {} bound to cores of NUMA {}, {} at node {}", several ? "s" : "",
-                     ranges_text(ranks), several ? "are" : "is", nodes_text(nodes.first),
-                     several ? "their GPUs are" : "its GPU is", nodes.second),
+        {fmt::format("{}, {} at {}", far.text(),
+                     far.ranks.size() > 1 ? "their GPUs are" : "its GPU is", nodes_text(far.place)),
          "bind each rank to cores next to its GPU: mpirun --map-by ppr:N:numa --bind-to core for N "
          "GPUs a NUMA node, or srun --gpus-per-task=1 --gpu-bind=closest (nvidia-smi topo -m shows "
          "which are)"});
-  }
 }
 
-/// Ranks none of whose cores is next to a way to the other nodes.
 void add_network_faults(const DoctorRecord& record, Findings& findings) {
   if (record.machine.nodes <= 1) return;
-  std::map<std::pair<std::string, std::string>, std::vector<int>> far;  // (of cores, of network)
-  for (std::size_t r = 0; r < record.network_numa_nodes.size(); ++r) {
-    const std::vector<int> nodes = numbers_in(record.numa_nodes[r]);
-    const std::vector<int> network = numbers_in(record.network_numa_nodes[r]);
-    if (nodes.empty() || network.empty()) continue;  // not known
-    if (std::find_first_of(nodes.begin(), nodes.end(), network.begin(), network.end()) ==
-        nodes.end())
-      far[{record.numa_nodes[r], record.network_numa_nodes[r]}].push_back(static_cast<int>(r));
-  }
-  for (const auto& [nodes, ranks] : far)
+  for (const FarRanks& far : far_ranks(record.numa_nodes, record.network_numa_nodes))
     findings.push_back(
-        {fmt::format("{} bound to cores of NUMA {}, the network is next to {}",
-                     ranks.size() > 1 ? "ranks " + ranges_text(ranks) + " are"
-                                      : "rank " + ranges_text(ranks) + " is",
-                     nodes_text(nodes.first), nodes_text(nodes.second)),
+        {fmt::format("{}, the network is next to {}", far.text(), nodes_text(far.place)),
          "where few ranks run on a node, bind them to cores of that NUMA node (mpirun --cpu-set, "
          "numactl --cpunodebind); where many do, let some have an adapter that is next to them "
          "(UCX_NET_DEVICES), if there is one"});

@@ -134,8 +134,8 @@ int doctor_command(const Communicator& comm, std::vector<std::string> more) {
           "Usage: mpirun -np P nekbone-k doctor [--patience SECONDS] [--journal FILE]\n"
           "Says what is likely wrong with MPI, its launch and the machine; see docs/doctor.md.\n"
           "A strategy whose message does not come within SECONDS (30) is wrong; one that does not\n"
-          "come back in four times that ends the job, stands in FILE (nekbone-k-journal.jsonl), "
-          "and\n"
+          "come back in four times that ends the job, and stands in FILE "
+          "(nekbone-k-journal.jsonl):\n"
           "runs leave it out whose gather_scatter.tuning.journal that is.\n",
           stdout);
     return static_cast<int>(ExitCode::pass);
@@ -157,10 +157,8 @@ int doctor_command(const Communicator& comm, std::vector<std::string> more) {
       options.journal.empty())
     throw InputError(
         fmt::format("doctor: takes nothing but --patience SECONDS, a finite number above 0, and "
-                    "--journal FILE, "
-                    "and '{}' was given; start it as mpirun -np 2 nekbone-k doctor (an input file "
-                    "of that name: "
-                    "./doctor)",
+                    "--journal FILE, and '{}' was given; start it as mpirun -np 2 nekbone-k "
+                    "doctor (an input file of that name: ./doctor)",
                     printable(given)));
   return static_cast<int>(doctor(comm, options) ? ExitCode::pass : ExitCode::fail);
 }

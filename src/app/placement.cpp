@@ -36,11 +36,11 @@ std::string shared_device(const Placement& p) {
 }
 
 std::string pretended_nodes(const Placement& p) {
-  if (p.pretended_nodes == 0) return "";
+  if (p.pretended_ranks_per_node == 0) return "";
   return fmt::format(
       "NEKBONE_K_RANKS_PER_NODE is {}: each {} ranks of a node exchange as if they were a node; "
       "unset it for timings that count",
-      p.pretended_nodes, p.pretended_nodes);
+      p.pretended_ranks_per_node, p.pretended_ranks_per_node);
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ Placement find_placement(const Communicator& comm, const NodeLayout& layout) {
           .allowed_cores = allowed_core_count(),
           .device = device_name(),
           .ranks_on_device = ranks_on_device(comm),
-          .pretended_nodes = pretended_ranks_per_node()};
+          .pretended_ranks_per_node = pretended_ranks_per_node()};
 }
 
 std::vector<std::string> placement_warnings(const Placement& placement) {

@@ -14,13 +14,13 @@ namespace nekbone_k {
 struct Placement {
   int rank = 0;
   std::string host;
-  int node_ranks = 1;       ///< on its node
-  int threads = 1;          ///< of the host that it computes with
-  int online_cores = 1;     ///< of its node
-  int allowed_cores = 1;    ///< that it is bound to
-  std::string device;       ///< where kernels run, for people
-  int ranks_on_device = 1;  ///< itself included; 1 where kernels run on the host
-  int pretended_nodes = 0;  ///< ranks to each pretended node; 0: nodes are as they are
+  int node_ranks = 1;                ///< on its node
+  int threads = 1;                   ///< of the host that it computes with
+  int online_cores = 1;              ///< of its node
+  int allowed_cores = 1;             ///< that it is bound to
+  std::string device;                ///< where kernels run, for people
+  int ranks_on_device = 1;           ///< itself included; 1 where kernels run on the host
+  int pretended_ranks_per_node = 0;  ///< 0: nodes are as they are
 };
 
 /// That of this rank. Collective.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 
 #include "app/format.hpp"
 #include "app/replay.hpp"
@@ -121,40 +120,23 @@ std::string measure(const Communicator& comm, const Case& input, const TuningGua
   };
   progress.stage(fmt::format("planning {} process grids", tried.size()));
   const auto plans = make_plans(comm, input, grid.order, tried);
-  grid.plan_seconds = seconds_since_last();
+  grid.plan_seconds += seconds_since_last();
 
   progress.stage("tuning the process grid");
   // With the neighbours of the first, but few DOFs: each order verifies every strategy anyway.
   const Strategy* const strategy =
       first_right(comm, input, plan_of(comm, divided(input, *tried.front()), 1), guard);
-  grid.verify_seconds = seconds_since_last();
+  grid.verify_seconds += seconds_since_last();
   if (strategy == nullptr) return "no strategy is right and to be had";
   PlanTiming timing = time_plans(comm, plans, input.field_kind, *strategy,
                                  input.grid_budget_seconds, least_grid_rounds, guard);
-  grid.tune_seconds = seconds_since_last();
+  grid.tune_seconds += seconds_since_last();
   if (!timing.failure.empty()) return fmt::format("{}: {}", strategy->name, timing.failure);
   grid.strategy = strategy->name;
   grid.rounds = timing.rounds;
   grid.repeats = timing.repeats;
   for (std::size_t c = 0; c < tried.size(); ++c) tried[c]->timing = std::move(timing.stages[c]);
   return {};
-}
-
-/// Why candidate `kept`, the choice of an earlier run, is not taken now, or nothing: the first by
-/// the model, measured beside it by `measure`, is faster.
-std::string objection_to(std::vector<GridCandidate>& candidates, int kept,
-                         const std::function<std::string(std::vector<GridCandidate*>&)>& measure) {
-  if (kept == 0) return {};
-  GridCandidate &first = candidates.front(), &candidate = candidates[kept];
-  std::vector<GridCandidate*> both{&first, &candidate};
-  if (!measure(both).empty()) return {};  // nor could another be measured
-  if (judge_grids(candidates) == kept || candidate.timing->tie) return {};
-  const std::string objection = fmt::format(
-      "an exchange takes {} where the elements are divided {}, and {} where they are {}",
-      seconds_text(candidate.timing->cost.median), candidate.model.partition.name(),
-      seconds_text(first.timing->cost.median), first.model.partition.name());
-  for (GridCandidate* measured : both) measured->timing.reset();
-  return objection;
 }
 
 }  // namespace
@@ -218,16 +200,19 @@ void tune_grid(const Communicator& comm, const Case& input, const MachineRecord&
     kept = find_kept_grid(comm, input, machine, grid.order);
     for (std::size_t c = 0; c < grid.candidates.size(); ++c)
       if (grid.candidates[c].balanced && grid.candidates[c].model.partition.name() == kept.name) {
-        const std::string objection =
-            objection_to(grid.candidates, static_cast<int>(c), measure_if_it_fits);
+        std::string objection;
+        std::vector<GridCandidate*> both{&grid.candidates.front(), &grid.candidates[c]};
+        // Where they cannot be measured, nor could another.
+        if (c > 0 && measure_if_it_fits(both).empty())
+          objection = objection_to_kept(grid.candidates, static_cast<int>(c));
         if (objection.empty()) {
           grid.selected = static_cast<int>(c);
           grid.replayed = true;
           grid.why = "the choice of " + kept.note;
           return;
         }
-        kept.name.clear();
-        kept.note = objection;
+        for (GridCandidate* measured : both) measured->timing.reset();
+        kept = {.name = "", .note = objection, .agreed = kept.agreed};
         break;
       }
   }
@@ -268,6 +253,15 @@ int judge_grids(std::vector<GridCandidate>& candidates) {
   }
   for (const int p : tied) candidates[p].timing->tie = tied.size() > 1;
   return tied.front();
+}
+
+std::string objection_to_kept(std::vector<GridCandidate>& candidates, int kept) {
+  const GridCandidate& best = candidates[judge_grids(candidates)];
+  const GridCandidate& candidate = candidates[kept];
+  if (&best == &candidate || candidate.timing->tie) return {};
+  return fmt::format("an exchange takes {} where the elements are divided {}, and {} where {}",
+                     seconds_text(candidate.timing->cost.median), candidate.model.partition.name(),
+                     seconds_text(best.timing->cost.median), best.model.partition.name());
 }
 
 }  // namespace nekbone_k

@@ -34,4 +34,8 @@ void tune_grid(const Communicator& comm, const Case& input, const MachineRecord&
 /// least one balanced candidate has been timed.
 int judge_grids(std::vector<GridCandidate>& candidates);
 
+/// Why candidate `kept`, the choice of an earlier run, is not taken: another one of those that have
+/// been timed wins and does not tie with it (judge_grids). Empty if it may be taken.
+std::string objection_to_kept(std::vector<GridCandidate>& candidates, int kept);
+
 }  // namespace nekbone_k

@@ -23,6 +23,8 @@ std::string kind_of(const std::string& device) {
   return device.substr(begin, place == std::string::npos ? place : place - begin);
 }
 
+std::string or_none(const std::string& version) { return version.empty() ? "none" : version; }
+
 template <class Texts>
 std::string joined(const Texts& texts) {
   return fmt::format("{}", fmt::join(texts, ", "));
@@ -197,10 +199,10 @@ DecisionKey make_decision_key(const Case& input, const MachineRecord& machine, i
               {"compiler", machine.compiler},
               {"build", machine.build_type},
               {"Kokkos", machine.kokkos_version},
-              {"GPU runtime", machine.libraries.device_runtime},
-              {"GPU driver", machine.libraries.device_driver},
-              {"NCCL", machine.libraries.nccl},
-              {"NVSHMEM", machine.libraries.nvshmem},
+              {"GPU runtime", or_none(machine.libraries.device_runtime)},
+              {"GPU driver", or_none(machine.libraries.device_driver)},
+              {"NCCL", or_none(machine.libraries.nccl)},
+              {"NVSHMEM", or_none(machine.libraries.nvshmem)},
               {"pretended ranks per node", std::to_string(pretended_ranks_per_node())},
           }};
 }

@@ -134,6 +134,7 @@ std::string solve_text(const SolveRecord& solve, const MachineRecord& machine) {
                                     count_text(static_cast<double>(solve.total_local_points))));
   for (const auto& [strategy, failure] : solve.left_out)
     text += field("left out", fmt::format("{}, which was chosen: {}", strategy, failure));
+  if (solve.history.empty()) return text + field("FAIL", solve.verdict);  // not begun
   text += field("iterations", iterations_text(solve));
   text += field("residual", fmt::format("{} recursive, {} recomputed as b - Ax",
                                         relative(solve.residual, solve.rhs_norm),
@@ -209,6 +210,9 @@ std::string closing_text(const RunRecord& record) {
   if (!record.input.report_json.empty())
     summary += fmt::format("; all samples in {}", record.input.report_json);
   if (record.solve && !record.solve->passed) summary += "; CG: " + record.solve->verdict;
+  if (record.solve)
+    for (const auto& [strategy, failure] : record.solve->left_out)
+      summary += fmt::format("; {} was right in tuning and WRONG in CG", strategy);
   for (const OrderRecord& order : record.orders)
     summary +=
         none_selected_text(fmt::format("to exchange at order {}", order.order), order.tuning);

@@ -35,22 +35,24 @@ auto communicating(const TuningGuard& guard, const SolveStrategies& strategies,
 }
 
 /// Selects the exchange or, where its sums are wrong as CG would use it, the best other one, which
-/// takes its place; returns those that were wrong, and how. Throws InternalError where none is
-/// right, or messages of one may still be on their way.
-std::vector<std::pair<std::string, std::string>> select_right_exchange(GatherScatter& gs,
-                                                                       SolveStrategies& strategies,
-                                                                       const TuningGuard& guard) {
-  std::vector<std::pair<std::string, std::string>> left_out;
+/// takes its place; those that were wrong are `left_out`. Returns whether one is right. Throws
+/// InternalError where one fails otherwise, as messages may still be on their way then.
+bool select_right_exchange(GatherScatter& gs, SolveStrategies& strategies, const TuningGuard& guard,
+                           std::vector<std::pair<std::string, std::string>>& left_out) {
   for (;;) {
+    const std::string& name = strategies.exchange.name;
     gs.select(strategies.exchange);
-    const std::string failure =
-        guarded(guard, strategies.exchange.name, [&] { return verify_in_use(gs); });
-    if (failure.empty()) return left_out;
-    left_out.emplace_back(strategies.exchange.name, failure);
+    const std::string wrong = guarded(guard, name, [&] {
+      std::string failure = verify_in_use(gs);
+      if (!failure.empty() && !failure.starts_with("WRONG"))
+        throw InternalError(
+            fmt::format("{}, chosen to exchange by in CG, failed there: {}", name, failure));
+      return failure;
+    });
+    if (wrong.empty()) return true;
+    left_out.emplace_back(name, wrong);
     std::vector<Strategy>& others = strategies.other_exchanges;
-    if (!failure.starts_with("WRONG") || others.empty())
-      throw InternalError(fmt::format("{}, chosen to exchange by in CG, failed there: {}",
-                                      strategies.exchange.name, failure));
+    if (others.empty()) return false;
     strategies.exchange = others.front();
     others.erase(others.begin());
   }
@@ -255,13 +257,20 @@ SolveRecord solve(const Communicator& comm, const Case& input, Discretization& d
   record.order = input.solver_order;
   record.tolerance = input.tolerance;
   progress.stage(fmt::format("order {}: setting up CG", record.order));
-  comm.barrier();
-  const double begin = wall_seconds();
   AssembledSpace& space = discretization.space;
-  record.left_out = select_right_exchange(space.gs(), strategies, guard);
+  record.elements = input.mesh.total_elements();
+  record.total_dofs = space.mesh().total_dofs();
+  record.total_local_points = record.elements * space.layout().points();
+  const bool right = select_right_exchange(space.gs(), strategies, guard, record.left_out);
   const auto& [strategy, others, all_reduce, other_sums] = strategies;
   record.strategy = strategy.name;
   record.all_reduce = all_reduce.name;
+  if (!right) {
+    record.verdict = "no exchange is right as CG would use it, so CG was not begun";
+    return record;
+  }
+  comm.barrier();
+  const double begin = wall_seconds();
   const GeometricFactors& geometry = discretization.factors();
   const EllipticOperator a(space, geometry, input.lambda, all_reduce);
   const Problem problem(input.problem, input.mesh, input.lambda);
@@ -324,9 +333,6 @@ SolveRecord solve(const Communicator& comm, const Case& input, Discretization& d
   }
 
   const ElementLayout& layout = space.layout();
-  record.elements = input.mesh.total_elements();
-  record.total_dofs = space.mesh().total_dofs();
-  record.total_local_points = record.elements * layout.points();
   const double iterations_per_second = cg.iterations / std::max(cg.seconds, 1e-12);
   record.flops = static_cast<double>(record.total_local_points) * (12.0 * layout.nq + 34) *
                  iterations_per_second;

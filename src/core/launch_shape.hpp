@@ -21,7 +21,7 @@ struct LaunchShape {
   static constexpr int sum_team_size = 1;
 };
 
-/// On a GPU, found on an H200 (docs/performance.md).
+/// On a GPU.
 struct GpuLaunchShape {
   static constexpr int team_size = 256;
   /// Several, so that a GPU has more than one read under way.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "core/device.hpp"
 #include "core/large_vector.hpp"
 #include "core/launch_shape.hpp"
 #include "core/types.hpp"
@@ -44,16 +45,19 @@ struct CopyPairs {
   }
 };
 
+void copy_by_loop(const DeviceVector<double>& to, const DeviceVector<double>& from) {
+  Kokkos::parallel_for(
+      "nekbone_k: copy", Kokkos::RangePolicy<ExecutionSpace>(0, from.extent(0)),
+      KOKKOS_LAMBDA(const std::size_t i) { to(i) = from(i); });
+}
+
 void copy_by_kernel(const DeviceVector<double>& to, const DeviceVector<double>& from) {
-  const std::size_t n = from.extent(0);
   if constexpr (is_host_device) {
-    Kokkos::parallel_for(
-        "nekbone_k: copy", Kokkos::RangePolicy<ExecutionSpace>(0, n),
-        KOKKOS_LAMBDA(const std::size_t i) { to(i) = from(i); });
+    copy_by_loop(to, from);
   } else {
     constexpr std::size_t a_team = std::size_t{CopyPairs::team_size} * CopyPairs::pairs_a_thread;
     const CopyPairs copy{reinterpret_cast<const Pair*>(from.data()),
-                         reinterpret_cast<Pair*>(to.data()), n / 2};
+                         reinterpret_cast<Pair*>(to.data()), from.extent(0) / 2};
     const auto teams = static_cast<int>((copy.n + a_team - 1) / a_team);
     Kokkos::parallel_for("nekbone_k: copy", CopyPairs::Policy(teams, CopyPairs::team_size), copy);
   }
@@ -69,8 +73,8 @@ void triad(const DeviceVector<double>& a, const DeviceVector<double>& b, double 
 }  // namespace
 
 MemoryBandwidth measure_memory_bandwidth(const Communicator& comm, const NodeLayout& layout) {
-  const int sharing =
-      is_host_device ? static_cast<int>(comm.max(std::int64_t{layout.node_ranks})) : 1;
+  const int sharing = static_cast<int>(
+      comm.max(std::int64_t{is_host_device ? layout.node_ranks : ranks_on_device(comm)}));
   const std::size_t count = vector_bytes / sizeof(double) / sharing / 2 * 2;  // whole pairs
   const DeviceVector<double> from = large_vector("nekbone_k: bandwidth source", count);
   const DeviceVector<double> also_from = large_vector("nekbone_k: second source", count);

@@ -98,18 +98,17 @@ std::vector<NetworkInterface> network_interfaces(const fs::path& sys) {
 }
 
 std::vector<int> numa_nodes_of(const std::vector<NetworkInterface>& interfaces) {
-  const auto nodes_of = [&](std::string_view kind) {
-    std::set<int> nodes;
-    for (const NetworkInterface& interface : interfaces) {
-      const bool works =
-          interface.state.empty() || interface.state == "up" || interface.state == "active";
-      if (interface.kind == kind && works && interface.numa_node)
-        nodes.insert(*interface.numa_node);
-    }
-    return std::vector<int>(nodes.begin(), nodes.end());
+  const auto works = [](const NetworkInterface& interface, std::string_view kind) {
+    return interface.kind == kind &&
+           (interface.state.empty() || interface.state == "up" || interface.state == "active");
   };
-  const std::vector<int> fast = nodes_of("InfiniBand");
-  return fast.empty() ? nodes_of("Ethernet") : fast;
+  const bool fast = std::any_of(interfaces.begin(), interfaces.end(),
+                                [&](const auto& one) { return works(one, "InfiniBand"); });
+  std::set<int> nodes;
+  for (const NetworkInterface& interface : interfaces)
+    if (works(interface, fast ? "InfiniBand" : "Ethernet") && interface.numa_node)
+      nodes.insert(*interface.numa_node);
+  return {nodes.begin(), nodes.end()};
 }
 
 std::vector<int> numa_nodes_of(const std::vector<int>& cores, const fs::path& sys) {

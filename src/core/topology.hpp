@@ -29,7 +29,7 @@ struct NetworkInterface {
 std::vector<NetworkInterface> network_interfaces(const std::filesystem::path& sys = "/sys");
 
 /// The NUMA nodes, ascending, that the ways out of the node are next to: its InfiniBand adapters
-/// or, without any, its other devices; those that are up, or whose state is not known.
+/// or, if none of them works, its Ethernet devices; those that are up, or whose state is not known.
 std::vector<int> numa_nodes_of(const std::vector<NetworkInterface>& interfaces);
 
 /// The NUMA nodes that `cores` belong to, ascending; empty where Linux knows none.

@@ -63,15 +63,8 @@ double time_sums(const Communicator& comm, const RankSum<Pair>& sum,
 /// for an UnavailableError.
 std::string try_sum(const Communicator& comm, const std::function<Pair()>& sum, int call) {
   Pair total;
-  std::string complaint;
-  try {
-    total = sum();
-    complaint = complaint_about(comm, total, call);
-  } catch (const UnavailableError&) {
-    throw;  // every rank does
-  } catch (const std::exception& error) {
-    complaint = fmt::format("threw on rank {}: {}", comm.rank(), error.what());
-  }
+  std::string complaint = thrown_by(comm.rank(), [&] { total = sum(); });
+  if (complaint.empty()) complaint = complaint_about(comm, total, call);
   // What rounds must round alike.
   const auto bits = fmt::format("{:a}", total.other);
   if (comm.broadcast(bits) != bits && complaint.empty())
@@ -122,11 +115,18 @@ AllReduceTuning tune_all_reduce(const Communicator& comm,
   tuning.verify_seconds = comm.max(wall_seconds() - begin);
 
   std::vector<AllReduceResult*> members;
-  std::vector<std::unique_ptr<RankSum<Pair>>> sums;
+  // Each has a communicator of its own, which what it leaves behind does not leave.
+  struct TimedSum {
+    std::unique_ptr<Communicator> comm;
+    std::unique_ptr<RankSum<Pair>> sum;
+  };
+  std::vector<TimedSum> sums;
   for (AllReduceResult& result : tuning.candidates) {
     if (!result.verified) continue;
     try {
-      sums.push_back(std::make_unique<RankSum<Pair>>(comm, result.strategy, guard.patience));
+      auto own = std::make_unique<Communicator>(comm.get());
+      auto sum = std::make_unique<RankSum<Pair>>(*own, result.strategy, guard.patience);
+      sums.push_back({std::move(own), std::move(sum)});
       members.push_back(&result);
     } catch (const UnavailableError& error) {  // as all candidates are there now
       result.available = result.verified = false;
@@ -146,7 +146,7 @@ AllReduceTuning tune_all_reduce(const Communicator& comm,
                           .most = 200,
                           .early_stop = options.early_stop},
                          [&](std::size_t c) {
-                           const auto sample = [&] { return time_sums(comm, *sums[c], parts); };
+                           const auto sample = [&] { return time_sums(comm, *sums[c].sum, parts); };
                            return guarded(guard, "sum " + members[c]->strategy.name, sample);
                          });
     winner = judge(stages, {});
@@ -154,21 +154,23 @@ AllReduceTuning tune_all_reduce(const Communicator& comm,
     AllReduceResult& result = *members[winner];
     result.failure = guarded(guard, "sum " + result.strategy.name, [&] {
       return try_sum(
-          comm, [&] { return sum_of_call(*sums[winner], parts, comm.rank(), sums_verified); },
+          comm, [&] { return sum_of_call(*sums[winner].sum, parts, comm.rank(), sums_verified); },
           sums_verified);
     });
     if (result.failure.empty()) break;
     result.failure += "; found when it had been timed and won";
     result.verified = false;
     result.timing.reset();
-    static_cast<void>(sums[winner].release());  // others' values may still be on their way
+    // Others' values may still be on their way: given up, not freed.
+    static_cast<void>(sums[winner].sum.release());
+    static_cast<void>(sums[winner].comm.release());
     sums.erase(sums.begin() + static_cast<std::ptrdiff_t>(winner));
     members.erase(members.begin() + static_cast<std::ptrdiff_t>(winner));
   }
+  tuning.tune_seconds = comm.max(wall_seconds() - begin) - tuning.verify_seconds;
   if (members.empty()) return tuning;
   members[winner]->selected = true;
   tuning.selected = static_cast<int>(members[winner] - tuning.candidates.data());
-  tuning.tune_seconds = comm.max(wall_seconds() - begin) - tuning.verify_seconds;
   return tuning;
 }
 

@@ -118,13 +118,6 @@ class GatherScatter {
       made->exchange.check();
   }
 
-  /// What fields of `components` components are exchanged by, on message_plan(), for it to be
-  /// verified. Collective the first time after select().
-  template <class T>
-  HaloExchange<T>& exchange_in_use(int components = 1) {
-    return resources<T>(components).exchange;
-  }
-
   template <class T>
   void finish(const DeviceField<T>& field, Reduction op, EventLog* log = nullptr) {
     Resources<T>& used = resources<T>(static_cast<int>(field.extent(1)));
@@ -137,6 +130,13 @@ class GatherScatter {
           m_contributions->runs);
     });
     record(log, "exchange unpacked");
+  }
+
+  /// What fields of one component are exchanged by, on message_plan(), for it to be verified.
+  /// Collective the first time after select().
+  template <class T>
+  HaloExchange<T>& exchange_in_use() {
+    return resources<T>(1).exchange;
   }
 
  private:

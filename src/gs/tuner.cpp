@@ -6,7 +6,6 @@
 #include <array>
 #include <memory>
 #include <optional>
-#include <type_traits>
 
 #include "core/errors.hpp"
 #include "core/machine.hpp"
@@ -132,7 +131,7 @@ class Tuner {
       try {
         Candidate* const winner = time_stages(plain, overlapped);
         require_still_right(*winner);
-        m_result.breakdown = attempt(*winner, [&] { return break_down(*winner); });
+        attempt(*winner, [&] { m_result.breakdown = break_down(*winner); });
         for (const auto& candidate : candidates)
           if (candidate) attempt(*candidate, [&] { candidate->exchange.check(); });
         return winner;
@@ -146,7 +145,12 @@ class Tuner {
         for (auto& candidate : candidates)
           if (candidate.get() == failure.candidate) static_cast<void>(candidate.release());
         static_cast<void>(new DeviceField<T>(m_field));
-        make_field();
+        // A device that it left unusable ends the job by its name.
+        guarded(m_guard, failure.candidate->result.strategy.name, [&] {
+          make_field();
+          Kokkos::fence("nekbone_k: after a strategy that failed");
+        });
+        m_timing_begin = m_comm.broadcast(wall_seconds());
       }
     }
     return nullptr;
@@ -158,44 +162,22 @@ class Tuner {
       result.with_work.reset();
     }
     m_result.rounds_alone = m_result.rounds_with_work = 0;
+    m_result.repeats = 1;
+    m_result.work_portion = 1;
     m_result.work_alone.clear();
     m_result.breakdown.reset();
   }
 
-  /// What `action` returns, which uses `candidate` and may not come back from it. Where it throws
-  /// on some rank, all throw a LateFailure. No rank leaves before the last, so that one that is
-  /// waited for is not waited for by the name of the next candidate.
+  /// Does `action`, which uses `candidate` and may not come back from it. Where it throws on some
+  /// rank, all throw a LateFailure. No rank leaves before the last, so that one that is waited for
+  /// is not waited for by the name of the next candidate.
   template <class Action>
-  auto attempt(Candidate& candidate, const Action& action) const {
-    std::string failure;
-    auto result = guarded(m_guard, candidate.result.strategy.name, [&] {
-      const auto attempted = try_action(action, failure);
-      if (!m_comm.all(failure.empty())) failure = m_comm.first_text(failure);
-      return attempted;
+  void attempt(Candidate& candidate, const Action& action) const {
+    const std::string failure = guarded(m_guard, candidate.result.strategy.name, [&] {
+      const std::string here = thrown_by(m_comm.rank(), action);
+      return m_comm.all(here.empty()) ? here : m_comm.first_text(here);
     });
     if (!failure.empty()) throw LateFailure<T>{&candidate, failure + "; found while it was timed"};
-    return result;
-  }
-  /// What `action` returns; where it throws, what is made of nothing, and how in `failure`.
-  template <class Action>
-  auto try_action(const Action& action, std::string& failure) const {
-    using Result = std::invoke_result_t<Action>;
-    using Returned = std::conditional_t<std::is_void_v<Result>, bool, Result>;
-    try {
-      if constexpr (std::is_void_v<Result>) {
-        action();
-        return true;
-      } else {
-        return action();
-      }
-    } catch (const UnavailableError&) {
-      throw;
-    } catch (const std::bad_alloc&) {
-      throw;
-    } catch (const std::exception& error) {
-      failure = fmt::format("threw on rank {}: {}", m_comm.rank(), error.what());
-    }
-    return Returned{};
   }
 
   /// The winner of both stages, or nobody where there are no candidates.
@@ -282,7 +264,9 @@ class Tuner {
   /// The same of an attempt() with `candidate`.
   template <class Action>
   double seconds_of(Candidate& candidate, const Action& action) const {
-    return attempt(candidate, [&] { return seconds_of(action); });
+    double seconds = 0;
+    attempt(candidate, [&] { seconds = seconds_of(action); });
+    return seconds;
   }
 
   /// The portion of the work that lasts long enough to hide the exchange, the same on every rank.

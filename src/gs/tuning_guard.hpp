@@ -2,6 +2,7 @@
 /// What stands between a run and strategies that crash, hang or throw.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <new>
 #include <string>
@@ -55,6 +56,24 @@ std::invoke_result_t<Action> guarded(const TuningGuard& guard, const std::string
     guard.fail();
     throw;
   }
+}
+
+/// What `action` throws on this rank, for people; empty if nothing. An UnavailableError, which all
+/// ranks throw, is passed on.
+template <class Action>
+std::string thrown_by(int rank, const Action& action) {
+  std::string what;
+  try {
+    action();
+    return what;
+  } catch (const UnavailableError&) {
+    throw;
+  } catch (const std::exception& error) {
+    what = error.what();
+  } catch (...) {
+    what = "no std::exception";
+  }
+  return "threw on rank " + std::to_string(rank) + ": " + what;
 }
 
 }  // namespace nekbone_k

@@ -9,10 +9,11 @@
 #include <tuple>
 
 #include "gs/field_kind.hpp"
-#include "gs/gather_scatter.hpp"
 #include "gs/halo_exchange.hpp"
 
 namespace nekbone_k {
+
+class GatherScatter;
 
 /// Shares of the shared DOFs of a plan, and what they combine to; each (n_shared, components).
 template <class T>
@@ -46,7 +47,7 @@ struct VerifiedPlan {
 /// for max, -∞ for min).
 class Verifier {
  public:
-  /// `comm` outlives the object. Collective.
+  /// `comm` outlives the object. Not collective.
   Verifier(const Communicator& comm, std::shared_ptr<const DeviceHaloPlan> plan);
 
   /// Empty if `strategy` combines the shared DOFs of the plan correctly on every rank, else what is
@@ -73,7 +74,8 @@ class Verifier {
   friend class Verification;
 };
 
-/// The same of the exchange that `gs` itself has, and CG goes by, for one double a DOF.
+/// Empty if the exchange that `gs` itself has for one double a DOF, and CG goes by, combines one
+/// sum right, else what is wrong or what was thrown, as Verifier::verify_again(). Collective.
 std::string verify_in_use(GatherScatter& gs);
 
 }  // namespace nekbone_k

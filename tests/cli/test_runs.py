@@ -559,7 +559,7 @@ class Strategies(RunTest):
             self.assertFalse(report["all_reduce"]["replayed"])
             return report["all_reduce"]["cache_note"]
 
-        self.assertRegex(note_where(cost_s=1e-12), "host-.* now costs .*, and 0.001\d* ns when it was chosen; kept")
+        self.assertRegex(note_where(cost_s=1e-12), r"host-.* now costs .*, and 0.001\d* ns when it was chosen; kept")
         self.assertIn("names magic, which is no strategy; kept", note_where(strategy="magic"))
 
     def test_a_cache_that_is_none_ends_no_run(self):

@@ -289,6 +289,18 @@ TEST(ProcessGridChoice, IsTheModelsFirstWhereLittleIsToBeGained) {
   EXPECT_LT(candidates[1].timing->cost.median, candidates[0].timing->cost.median);
 }
 
+TEST(ProcessGridChoice, OfAnEarlierRunIsKeptUnlessAnotherIsClearlyFaster) {
+  const auto objection = [](const std::vector<double>& first, const std::vector<double>& kept) {
+    auto candidates = candidates_with({{true, first}, {true, {}}, {true, kept}});
+    return objection_to_kept(candidates, 2);
+  };
+  EXPECT_EQ(objection(usual, half), "");
+  EXPECT_EQ(objection(usual, alike), "");
+  EXPECT_EQ(objection(barely, usual), "");
+  EXPECT_EQ(objection(half, usual).find("an exchange takes 1.000 s where"), 0U)
+      << objection(half, usual);
+}
+
 TEST(ProcessGridChoice, IsNeverUneven) {
   auto candidates = candidates_with({{true, usual}, {true, alike}, {false, half}});
   EXPECT_EQ(judge_grids(candidates), 0);

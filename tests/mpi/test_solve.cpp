@@ -62,11 +62,18 @@ TEST_F(Solve, GoesByTheBestOtherWhereTheChosenExchangeIsWrong) {
   }
 }
 
-TEST_F(Solve, EndsWhereNoExchangeIsRightOrMessagesMayStillCome) {
+TEST_F(Solve, IsNotBegunWhereNoExchangeIsRight) {
   if (m_comm.size() == 1) GTEST_SKIP() << "nothing is exchanged";
   const Strategy wrong = wrong_at_once().front();
-  EXPECT_THROW(solve_by(wrong, {}), InternalError);
-  EXPECT_THROW(solve_by(wrong, {wrong}), InternalError);
+  const SolveRecord record = solve_by(wrong, {wrong});
+  EXPECT_FALSE(record.passed);
+  EXPECT_EQ(record.left_out.size(), 2U);
+  EXPECT_TRUE(record.history.empty());
+  EXPECT_NE(record.verdict.find("CG was not begun"), std::string::npos) << record.verdict;
+}
+
+TEST_F(Solve, EndsWhereMessagesMayStillCome) {
+  if (m_comm.size() == 1) GTEST_SKIP() << "nothing is exchanged";
   for (const Thrower& thrower : throwers()) {
     if (thrower.name != "pairwise_in_start") continue;
     EXPECT_THROW(solve_by(named("throws", thrower.make), {good("good")}), InternalError);

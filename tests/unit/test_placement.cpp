@@ -16,7 +16,7 @@ Placement good_placement() {
           .allowed_cores = 4,
           .device = "Cuda 0, NVIDIA H200 at 0000:1b:00",
           .ranks_on_device = 1,
-          .pretended_nodes = 0};
+          .pretended_ranks_per_node = 0};
 }
 
 // The only warning about `placement`.
@@ -66,7 +66,7 @@ TEST(Placement, WarnsOfRanksThatShareADevice) {
 
 TEST(Placement, WarnsOfPretendedNodes) {
   Placement placement = good_placement();
-  placement.pretended_nodes = 2;
+  placement.pretended_ranks_per_node = 2;
   EXPECT_EQ(only_warning(placement),
             "NEKBONE_K_RANKS_PER_NODE is 2: each 2 ranks of a node exchange as if they were a "
             "node; unset it for timings that count");
