@@ -17,6 +17,7 @@ ranks=("${@:-1 2}")
 export NEKBONE_K_SOURCE_DIR=$PWD
 passed=0
 failed=0
+begin=$SECONDS
 
 # run NAME COMMAND... counts the tests of one GoogleTest program under MPI. Only failures are shown.
 run() {
@@ -48,4 +49,10 @@ for np in ${ranks[*]}; do
   run "mpi on $np ranks" "$launcher" -np "$np" "$bin/nk_mpi_tests" --gtest_color=no
 done
 echo "$passed passed, $failed failed"
+# What docs/performance.md can be told by: which code passed what, on how many ranks.
+if [[ -n ${OUT:-} ]]; then
+  printf '{"version": "%s", "device": "%s", "ranks": "%s", "passed": %d, "failed": %d, "seconds": %d}\n' \
+    "$("$bin/nekbone-k" --version)" "$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -n 1)" \
+    "${ranks[*]}" "$passed" "$failed" "$((SECONDS - begin))" >"$OUT/gpu-tests-${ranks[*]// /-}.json"
+fi
 [[ $failed -eq 0 ]]
