@@ -69,6 +69,11 @@ class AxhelmKernel {
       Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<team_size, Shape::least_teams>>;
   using Team = typename Policy::member_type;
 
+  /// Threads of a team and the bytes of team scratch that it asks for: of what a multiprocessor
+  /// has, they say how many teams it holds (bench/kernel_resources.py).
+  static constexpr int threads_of_team() { return team_size; }
+  static constexpr std::size_t scratch_of_team() { return scratch_bytes() + alignof(Lanes); }
+
   explicit AxhelmKernel(const AxhelmArguments& arguments)
       : m_elements{arguments, {}}, m_derivative(*arguments.scaled_basis) {
     for (int i = 0; i < nq; ++i) {
@@ -87,7 +92,7 @@ class AxhelmKernel {
     Policy policy(stream, (blocks + Shape::blocks_per_team - 1) / Shape::blocks_per_team,
                   team_size);
     // Room to align it, which Kokkos does not add.
-    policy.set_scratch_size(scratch_level(), Kokkos::PerTeam(scratch_bytes() + alignof(Lanes)));
+    policy.set_scratch_size(scratch_level(), Kokkos::PerTeam(scratch_of_team()));
     // Without the hint a functor of this size is copied to the GPU apart from the launch.
     Kokkos::parallel_for("nekbone_k: axhelm",
                          Kokkos::Experimental::require(
