@@ -15,6 +15,8 @@ import sys
 import tempfile
 import unittest
 
+import kernel_resources
+
 BENCH = pathlib.Path(__file__).resolve().parent
 
 MPIRUN = """#!/bin/sh
@@ -93,6 +95,34 @@ class ScriptTest(unittest.TestCase):
     def peers(self, *arguments, **keywords):
         return self.run_script("against_peers.py", "--rounds", 3, "--ranks", 1, 2, "--out", "out.json", *arguments,
                                self.folder, **keywords)
+
+
+class KernelResources(unittest.TestCase):
+    # As ptxas says it, in part, names as c++filt writes them.
+    SAID = """
+ptxas info    : Compiling entry function 'void nekbone_k::team_takes<64, 14000>()' for 'sm_90'
+ptxas info    : Function properties for void nekbone_k::team_takes<64, 14000>()
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 4 registers, used 0 barriers
+ptxas info    : Compiling entry function 'void launch<nekbone_k::AxhelmKernel<7, (nekbone_k::Geometry)0, \
+(nekbone_k::SurfaceResults)1, nekbone_k::AxhelmShape<Kokkos::Cuda, 8> > >' for 'sm_90'
+ptxas info    : Function properties for void launch<>
+    40 bytes stack frame, 24 bytes spill stores, 16 bytes spill loads
+ptxas info    : Used 128 registers, used 1 barriers, 40 bytes cumulative stack size
+"""
+
+    def test_what_a_multiprocessor_holds(self):
+        [row] = kernel_resources.kernels(self.SAID)
+        self.assertEqual((row["order"], row["geometry"], row["surface_results"]), (7, "stored", "added"))
+        self.assertEqual((row["registers"], row["spilled_bytes"], row["threads_of_team"]), (128, 40, 64))
+        # 14,000 B, and of Kokkos a double for each of 64 threads and two more; scratch would do for 14 teams.
+        self.assertEqual(row["scratch_of_team_bytes"], 14528)
+        # Two warps of 32 threads with 128 registers each: 8 times 8,192 are 65,536.
+        self.assertEqual((row["teams"], row["warps"], row["occupancy"]), (8, 16, 0.25))
+
+    def test_long_scratch_is_the_limit(self):
+        [row] = kernel_resources.kernels(self.SAID.replace("14000", "100000"))
+        self.assertEqual(row["teams"], 2)
 
 
 class AgainstPeers(ScriptTest):
