@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/regular_file.hpp"
+
 namespace nekbone_k {
 namespace {
 
@@ -50,24 +52,13 @@ Entry to_entry(const Json& json) {
 
 constexpr std::uintmax_t most_bytes = std::uintmax_t{64} << 20;
 
-/// Whether there is something that is neither read nor replaced: a folder, a device.
-bool is_no_regular_file(const std::string& path) {
-  std::error_code ignored;
-  const fs::file_status status = fs::status(path, ignored);
-  return fs::exists(status) && !fs::is_regular_file(status);
-}
-
-constexpr const char* no_regular_file = "it is no regular file";
-
 Content read(const std::string& path) {
   Content content;
   std::error_code error;
   content.exists = fs::exists(path, error);
   if (!content.exists) return content;
-  if (is_no_regular_file(path)) {
-    content.complaint = no_regular_file;
-    return content;
-  }
+  content.complaint = why_not_a_file(path);
+  if (!content.complaint.empty()) return content;
   if (fs::file_size(path, error) > most_bytes) {
     content.complaint = "it is larger than any cache of decisions";
     return content;
@@ -184,7 +175,7 @@ std::string DecisionCache::store(const DecisionKey& key, const Decision& decisio
     return fmt::format("the decision is not kept: {} cannot be written: {}", m_path, why);
   };
   // Before there is a lock beside what is none of ours.
-  if (is_no_regular_file(m_path)) return failure(no_regular_file);
+  if (const std::string why = why_not_a_file(m_path); !why.empty()) return failure(why);
   const Lock lock(m_path + ".lock");
   if (!lock.held()) return failure(std::strerror(errno));
   Content content = read(m_path);

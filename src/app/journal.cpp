@@ -16,6 +16,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "app/regular_file.hpp"
+
 namespace nekbone_k {
 
 /// What a signal handler writes: made before, as it may allocate nothing.
@@ -74,9 +76,8 @@ void write_crash_and_go_on(int signal) {
 
 Journal::Journal(std::string path, std::string place)
     : m_path(std::move(path)), m_place(std::move(place)) {
-  std::error_code ignored;
   std::ifstream file;
-  if (fs::is_regular_file(m_path, ignored)) file.open(m_path);  // a device may have no end
+  if (why_not_a_file(m_path).empty()) file.open(m_path);
   for (std::string text; file.is_open() && std::getline(file, text);) {
     try {
       const auto json = nlohmann::json::parse(text);
@@ -101,11 +102,10 @@ Journal::~Journal() {
 }
 
 std::string Journal::why_not_writable() const {
+  if (std::string why = why_not_a_file(m_path); !why.empty()) return why;
   std::error_code ignored;
-  const fs::file_status status = fs::status(m_path, ignored);
-  if (fs::exists(status) && !fs::is_regular_file(status)) return "it is no regular file";
   fs::path asked = m_path;
-  if (!fs::exists(status)) asked = asked.has_parent_path() ? asked.parent_path() : ".";
+  if (!fs::exists(asked, ignored)) asked = asked.has_parent_path() ? asked.parent_path() : ".";
   return access(asked.c_str(), W_OK) == 0 ? "" : std::strerror(errno);
 }
 

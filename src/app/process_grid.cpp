@@ -198,23 +198,26 @@ void tune_grid(const Communicator& comm, const Case& input, const MachineRecord&
   KeptGrid kept;
   if (input.tuning_mode == TuningMode::cached) {
     kept = find_kept_grid(comm, input, machine, grid.order);
-    for (std::size_t c = 0; c < grid.candidates.size(); ++c)
-      if (grid.candidates[c].balanced && grid.candidates[c].model.partition.name() == kept.name) {
-        std::string objection;
-        std::vector<GridCandidate*> both{&grid.candidates.front(), &grid.candidates[c]};
-        // Where they cannot be measured, nor could another.
-        if (c > 0 && measure_if_it_fits(both).empty())
-          objection = objection_to_kept(grid.candidates, static_cast<int>(c));
-        if (objection.empty()) {
-          grid.selected = static_cast<int>(c);
-          grid.replayed = true;
-          grid.why = "the choice of " + kept.note;
-          return;
-        }
-        for (GridCandidate* measured : both) measured->timing.reset();
-        kept = {.name = "", .note = objection, .agreed = kept.agreed};
-        break;
+    const auto found =
+        std::find_if(grid.candidates.begin(), grid.candidates.end(), [&](const GridCandidate& c) {
+          return c.balanced && c.model.partition.name() == kept.name;
+        });
+    if (found != grid.candidates.end()) {
+      const auto selected = static_cast<int>(found - grid.candidates.begin());
+      std::string objection;
+      std::vector<GridCandidate*> both{&grid.candidates.front(), &*found};
+      // Where they cannot be measured, nor could another.
+      if (selected > 0 && measure_if_it_fits(both).empty())
+        objection = objection_to_kept(grid.candidates, selected);
+      if (objection.empty()) {
+        grid.selected = selected;
+        grid.replayed = true;
+        grid.why = "the choice of " + kept.note;
+        return;
       }
+      for (GridCandidate* measured : both) measured->timing.reset();
+      kept = {.name = "", .note = objection, .agreed = kept.agreed};
+    }
   }
   const std::string failure = measure_if_it_fits(tried);
   if (!failure.empty()) {

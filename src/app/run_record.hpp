@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "app/case.hpp"
@@ -108,12 +107,16 @@ struct SummationCost {
   double ratio() const { return deterministic_seconds / ordinary_seconds; }
 };
 
+/// An exchange that was chosen, but wrong as CG would have used it.
+struct LeftOut {
+  std::string strategy, failure;
+};
+
 /// The CG run.
 struct SolveRecord {
   int order = 0;
   std::string strategy, all_reduce;
-  /// Exchanges that were chosen, but wrong as CG would have used them: name and what was wrong.
-  std::vector<std::pair<std::string, std::string>> left_out;
+  std::vector<LeftOut> left_out;
   int iterations = 0;
   double tolerance = 0;            ///< asked for; 0: a fixed number of iterations
   bool converged = false;          ///< with a tolerance: reached it

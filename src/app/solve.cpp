@@ -38,7 +38,7 @@ auto communicating(const TuningGuard& guard, const SolveStrategies& strategies,
 /// takes its place; those that were wrong are `left_out`. Returns whether one is right. Throws
 /// InternalError where one fails otherwise, as messages may still be on their way then.
 bool select_right_exchange(GatherScatter& gs, SolveStrategies& strategies, const TuningGuard& guard,
-                           std::vector<std::pair<std::string, std::string>>& left_out) {
+                           std::vector<LeftOut>& left_out) {
   for (;;) {
     const std::string& name = strategies.exchange.name;
     gs.select(strategies.exchange);
@@ -50,7 +50,7 @@ bool select_right_exchange(GatherScatter& gs, SolveStrategies& strategies, const
       return failure;
     });
     if (wrong.empty()) return true;
-    left_out.emplace_back(name, wrong);
+    left_out.push_back({name, wrong});
     std::vector<Strategy>& others = strategies.other_exchanges;
     if (others.empty()) return false;
     strategies.exchange = others.front();

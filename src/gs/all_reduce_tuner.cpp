@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "core/errors.hpp"
+#include "gs/give_up.hpp"
 #include "gs/rank_sum.hpp"
 
 namespace nekbone_k {
@@ -90,8 +91,8 @@ std::string verify_all_reduce(const Communicator& comm, const AllReduceStrategy&
   }
   if (!failure.empty()) {
     // Others' values may still be on their way: given up, not freed.
-    static_cast<void>(sum.release());
-    static_cast<void>(own.release());
+    give_up(std::move(sum));
+    give_up(std::move(own));
   }
   return failure;
 }
@@ -162,8 +163,7 @@ AllReduceTuning tune_all_reduce(const Communicator& comm,
     result.verified = false;
     result.timing.reset();
     // Others' values may still be on their way: given up, not freed.
-    static_cast<void>(sums[winner].sum.release());
-    static_cast<void>(sums[winner].comm.release());
+    give_up(std::move(sums[winner]));
     sums.erase(sums.begin() + static_cast<std::ptrdiff_t>(winner));
     members.erase(members.begin() + static_cast<std::ptrdiff_t>(winner));
   }

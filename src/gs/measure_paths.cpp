@@ -8,6 +8,7 @@
 
 #include "core/errors.hpp"
 #include "core/machine.hpp"
+#include "gs/give_up.hpp"
 #include "gs/message_memory.hpp"
 #include "gs/path_meter.hpp"
 #include "gs/strategies/nccl.hpp"
@@ -188,7 +189,7 @@ PathCost measure_messages(const Communicator& comm, std::span<const int> nodes, 
   }
   if (!path.failure.empty()) {
     // Messages may still be on their way: given up, not freed.
-    static_cast<void>(all.release());
+    give_up(std::move(all));
     return path;
   }
   path = path_of(options.sizes, std::span(times).first(options.sizes.size()));

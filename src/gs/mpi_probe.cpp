@@ -14,6 +14,7 @@
 #include "core/machine.hpp"
 #include "core/types.hpp"
 #include "core/waiting.hpp"
+#include "gs/give_up.hpp"
 #include "gs/message_memory.hpp"
 #include "gs/statistics.hpp"
 
@@ -284,8 +285,8 @@ MpiProbe probe_mpi(const Communicator& comm, const ProbeOptions& options) {
     }
   }
   if (probe.stuck) {  // messages that were given up may still arrive: never freed
-    static_cast<void>(own.release());
-    for (auto& path : paths) static_cast<void>(path.release());
+    give_up(std::move(own));
+    for (auto& path : paths) give_up(std::move(path));
   }
   return probe;
 }

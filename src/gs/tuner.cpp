@@ -9,6 +9,7 @@
 
 #include "core/errors.hpp"
 #include "core/machine.hpp"
+#include "gs/give_up.hpp"
 #include "gs/verify.hpp"
 
 namespace nekbone_k {
@@ -143,8 +144,8 @@ class Tuner {
         std::erase(overlapped, failure.candidate);
         // Its messages may still be on their way, also from the field: given up, not freed.
         for (auto& candidate : candidates)
-          if (candidate.get() == failure.candidate) static_cast<void>(candidate.release());
-        static_cast<void>(new DeviceField<T>(m_field));
+          if (candidate.get() == failure.candidate) give_up(std::move(candidate));
+        give_up(m_field);
         // A device that it left unusable ends the job by its name.
         guarded(m_guard, failure.candidate->result.strategy.name, [&] {
           make_field();
@@ -175,6 +176,7 @@ class Tuner {
   void attempt(Candidate& candidate, const Action& action) const {
     const std::string failure = guarded(m_guard, candidate.result.strategy.name, [&] {
       const std::string here = thrown_by(m_comm.rank(), action);
+      // Texts are gathered only where there is one, as this comes after every sample.
       return m_comm.all(here.empty()) ? here : m_comm.first_text(here);
     });
     if (!failure.empty()) throw LateFailure<T>{&candidate, failure + "; found while it was timed"};

@@ -10,6 +10,7 @@
 
 #include "core/errors.hpp"
 #include "gs/gather_scatter.hpp"
+#include "gs/give_up.hpp"
 #include "gs/tuning_guard.hpp"
 
 namespace nekbone_k {
@@ -197,7 +198,7 @@ class Verification {
   ~Verification() {
     // Freed, MPICH would give its context to the next communicator, and messages that nobody
     // received with it.
-    if (!failure().empty()) static_cast<void>(m_own.release());
+    if (!failure().empty()) give_up(std::move(m_own));
   }
 
   template <class T>
@@ -209,7 +210,7 @@ class Verification {
                                                    m_patience);
     });
     // Where only some ranks could make it, its end would wait for the others.
-    if (!failure().empty()) static_cast<void>(exchange.release());
+    if (!failure().empty()) give_up(std::move(exchange));
     for (int call = 0; call < 2 && failure().empty(); ++call) {
       const VerificationSample<T>& sample =
           verified.sample<T>(m_verifier.m_comm.rank(), op, components, call);
@@ -221,8 +222,8 @@ class Verification {
       if (m_steps.try_exchange(*exchange, plan, sample, field, op, call > 0)) continue;
       // Messages may still be on their way, into its buffers and from the field: given up, not
       // freed.
-      static_cast<void>(exchange.release());
-      static_cast<void>(new DeviceVector<T>(memory));
+      give_up(std::move(exchange));
+      give_up(memory);
     }
   }
 
@@ -291,7 +292,7 @@ std::string verify_in_use(GatherScatter& gs) {
   const std::string failure = Verifier(gs.communicator(), gs.message_plan())
                                   .verify_again(gs.exchange_in_use<double>(), field);
   // Messages may still be on their way from it: given up, not freed.
-  if (!failure.empty()) static_cast<void>(new DeviceField<double>(field));
+  if (!failure.empty()) give_up(field);
   return failure;
 }
 

@@ -183,6 +183,13 @@ class OutputNotWritten(harness.CliTest):
         self.assertIn("sub/report.json", run.err, str(run))
         self.assert_files(run)
 
+    def test_a_journal_that_cannot_be_written_ends_no_run(self):
+        """It is said before anything is tried, once, and that the next run would not know of this one."""
+        run = self.run_program(2, "smoke.yaml", *small(gather_scatter__tuning__journal="no/folder/j"))
+        self.assertEqual(run.code, 0, str(run))
+        self.assertEqual(run.err.count("no/folder/j cannot be written: No such file or directory; the next run"), 1,
+                         str(run))
+        self.assert_files(run, "report.json")
 
     def test_stdout(self):
         for arguments, names in [(["--help"], []), (["--list-strategies"], []),

@@ -55,8 +55,8 @@ TEST_F(Solve, GoesByTheBestOtherWhereTheChosenExchangeIsWrong) {
     EXPECT_TRUE(record.passed) << record.verdict;
     EXPECT_EQ(record.strategy, "good");
     ASSERT_EQ(record.left_out.size(), 2U);
-    EXPECT_EQ(record.left_out[0].first, strategy.name);
-    EXPECT_EQ(record.left_out[1].first, wrong[0].name);
+    EXPECT_EQ(record.left_out[0].strategy, strategy.name);
+    EXPECT_EQ(record.left_out[1].strategy, wrong[0].name);
     for (const auto& [name, failure] : record.left_out)
       EXPECT_EQ(failure.find("WRONG add of double: DOF "), 0U) << failure;
   }

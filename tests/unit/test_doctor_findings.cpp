@@ -52,6 +52,12 @@ TEST(DoctorFindings, NameStrategiesAndSumsThatAreWrong) {
   EXPECT_EQ(only_fault(record, "tell those who maintain"), "host-shared gives wrong sums");
 }
 
+TEST(DoctorFindings, TellWhatIsLateFromWhatIsWrong) {
+  DoctorRecord record = healthy_host();
+  record.exchanges = {{"host-put", "", "threw on rank 1: a message did not come within 30 s"}};
+  EXPECT_EQ(only_fault(record, "give a longer --patience"), "host-put does not come to its end");
+}
+
 TEST(DoctorFindings, NameRanksBoundToTheSameCore) {
   DoctorRecord record = healthy_host();
   record.threads = 1;
