@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <numeric>
 #include <string>
@@ -19,6 +20,7 @@
 #include "operators/axhelm_kernel.hpp"
 #include "support/available_strategies.hpp"
 #include "support/reference_operator.hpp"
+#include "support/running_work.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -228,6 +230,34 @@ TEST(EllipticOperator, OverlappedStrategiesWorkOnInteriorElementsMeanwhile) {
       expected = {"boundary elements", "interior elements", "exchanged by a kernel"};
     EXPECT_EQ(log.events(), expected) << strategy.name;
   }
+}
+
+// Boundary elements have a stream of their own: where something holds that up, neither the host nor
+// the interior elements wait for it.
+TEST(EllipticOperator, InteriorElementsDoNotWaitForBoundaryElements) {
+  if (is_host_device) GTEST_SKIP() << "kernels run in turn with the host";
+  const Operator op(make_spec(Deformation::sine, {7, 6, 5}, {true, true, true}), 3, 0.1);
+  const auto u = to_assembled(op.space, op.reference.mesh(), op.reference.mesh().random(1));
+  const auto au = op.space.make_vector("Au"), in_turn = op.space.make_vector("in turn");
+  op.a.apply(u, in_turn);  // the first time a kernel is launched the device may wait for others
+  op.a.apply_some_interior(u, in_turn, 1);
+  op.a.apply_boundary(u, in_turn);
+  Kokkos::fence("boundary elements in turn");
+  const RunningWork work(side_stream());
+  EventLog log;
+  op.a.apply_boundary(u, au, side_stream());
+  log.record("boundary elements launched");
+  op.a.apply_some_interior(u, au, 1);
+  ExecutionSpace().fence("interior elements");
+  log.record("interior elements done");
+  log.record(work.has_ended() ? "the stream is free" : "the stream is held up");
+  work.end();
+  EXPECT_EQ(log.events(),
+            (std::vector<std::string>{"boundary elements launched", "interior elements done",
+                                      "the stream is held up"}));
+  const std::vector<double> beside = to_host(au), expected = to_host(in_turn);
+  for (LocalIndex s = 0; s < op.space.gs().plan().n_shared(); ++s)
+    ASSERT_NEAR(beside[s], expected[s], 1e-12 * (1 + std::abs(expected[s])));
 }
 
 // The log tells the truth: the boundary elements alone give the shares of the shared DOFs, and the

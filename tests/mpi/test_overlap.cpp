@@ -8,38 +8,10 @@
 #include "core/streams.hpp"
 #include "gs/gather_scatter.hpp"
 #include "support/available_strategies.hpp"
+#include "support/running_work.hpp"
 
 namespace nekbone_k {
 namespace {
-
-using Signal = Kokkos::View<int, Kokkos::SharedHostPinnedSpace>;
-
-struct RunUntilTold {
-  Signal end, ended;
-  KOKKOS_FUNCTION void operator()(int) const {
-    // A look at the host's memory takes about a microsecond.
-    for (int looks = 0; *static_cast<volatile int*>(end.data()) == 0 && looks < 10'000'000;)
-      ++looks;
-    *static_cast<volatile int*>(ended.data()) = 1;
-  }
-};
-
-// A kernel on the default instance that runs until it is told to end, or for some seconds.
-class Work {
- public:
-  Work() {
-    Kokkos::parallel_for("work that waits for its end", Kokkos::RangePolicy<ExecutionSpace>(0, 1),
-                         RunUntilTold{m_end, m_ended});
-  }
-  bool has_ended() const { return *static_cast<volatile int*>(m_ended.data()) != 0; }
-  void end() const {
-    *static_cast<volatile int*>(m_end.data()) = 1;
-    Kokkos::fence("work ended");
-  }
-
- private:
-  Signal m_end{"the end is wanted"}, m_ended{"ended"};
-};
 
 TEST(Overlap, UnpacksWhileOtherKernelsRun) {
   if (is_host_device) GTEST_SKIP() << "kernels run in turn with the host";
@@ -52,9 +24,8 @@ TEST(Overlap, UnpacksWhileOtherKernelsRun) {
   GatherScatter gs(comm, ids);
   const LocalIndex n_shared = gs.plan().n_shared();
   for (const Strategy& strategy : available_strategies(comm)) {
-    // By the others the host waits for packing and for messages, and MPI may copy on what stream it
-    // likes.
-    if (!strategy.overlapped || strategy.cost.host_waits) continue;
+    // Of device memory MPI may copy on what stream it likes.
+    if (!strategy.overlapped || strategy.cost.carrier == Carrier::device_messages) continue;
     gs.select(strategy);
     const DeviceField<double> field("assembled", std::max(n_shared, 1), 1);
     for (int call = 0; call < 2; ++call) {
@@ -67,7 +38,7 @@ TEST(Overlap, UnpacksWhileOtherKernelsRun) {
         Kokkos::fence("once");
         continue;
       }
-      const Work work;
+      const RunningWork work;
       gs.post(field, &log);
       gs.finish(field, Reduction::add, &log);
       side_stream().fence("unpacked");
