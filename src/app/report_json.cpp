@@ -209,6 +209,7 @@ Json tuning_json(const TuningResult& t) {
       {"work_name", t.work_name},
       {"work_portion", number(t.work_portion)},
       {"work_alone_s", numbers(t.work_alone)},
+      {"work_meanwhile_s", number(t.work_meanwhile)},
       {"verify_s", number(t.verify_seconds)},
       {"tune_s", number(t.tune_seconds)},
       {"candidates", candidates},

@@ -60,13 +60,12 @@ std::string alone_title(const TuningResult& tuning) {
 }
 
 std::string with_work_title(const TuningResult& tuning) {
-  if (tuning.work_alone.empty()) return "with work in between: not timed";
+  if (tuning.work_alone.empty()) return "with work meanwhile: not timed";
   const std::string portion =
       tuning.work_portion < 1 ? fmt::format("{:.3g} % of ", 100 * tuning.work_portion) : "";
   return fmt::format(
-      "with {}{} in between: cost beyond the work alone (work: {}), relative to best with the "
-      "work; "
-      "{} round{}",
+      "with {}{}: cost beyond the work alone (work: {}), relative to best with the work; {} "
+      "round{}",
       portion, tuning.work_name, seconds_text(median(tuning.work_alone)), tuning.rounds_with_work,
       plural(tuning.rounds_with_work));
 }

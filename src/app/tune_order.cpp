@@ -95,14 +95,17 @@ TunedOrder tune_order(const Communicator& comm, const Case& input, const Machine
   OverlapWork work;
   DeviceVector<double> rows;
   if (operand) {
-    work.name = "Ax on interior elements";
-    work.run = [&](double portion) {
+    work.name = "Ax, boundary elements before and interior ones meanwhile";
+    work.before = [&](double portion, const ExecutionSpace& stream) {
+      operand->a.apply_some_boundary(operand->u, operand->au, portion, stream);
+    };
+    work.meanwhile = [&](double portion) {
       operand->a.apply_some_interior(operand->u, operand->au, portion);
     };
   } else {
-    work.name = "on-rank gather-scatter (the factors of Ax do not fit in memory)";
+    work.name = "on-rank gather-scatter meanwhile (the factors of Ax do not fit in memory)";
     rows = uninitialized<double>("nekbone_k: rows", space.n_rows());
-    work.run = [&](double portion) {
+    work.meanwhile = [&](double portion) {
       const LocalIndex n_shared = space.gs().plan().n_shared();
       const auto end =
           n_shared + static_cast<LocalIndex>(std::ceil(portion * (space.n_rows() - n_shared)));

@@ -18,7 +18,7 @@ namespace {
 /// A sample of `alone` lasts at least this long, so that the clock's grain and the call's own cost
 /// do not matter.
 constexpr double shortest_sample = 200e-6;
-/// The work under which overlapped strategies are timed lasts about this many of the slowest
+/// What overlapped strategies hide behind when they are timed lasts about this many of the slowest
 /// exchange: enough to hide it, little enough that the noise of the work does not drown what is
 /// measured.
 constexpr double work_per_exchange = 3;
@@ -165,6 +165,7 @@ class Tuner {
     m_result.rounds_alone = m_result.rounds_with_work = 0;
     m_result.repeats = 1;
     m_result.work_portion = 1;
+    m_result.work_meanwhile = 0;
     m_result.work_alone.clear();
     m_result.breakdown.reset();
   }
@@ -224,11 +225,17 @@ class Tuner {
     m_result.rounds_with_work =
         m_rounds.run(stage_of(members, &CandidateResult::with_work), &m_result.work_alone,
                      limits(end_of_stage_2), [&](std::size_t c) {
-                       if (c == members.size()) return seconds_of([&] { m_work.run(portion); });
+                       if (c == members.size()) {
+                         return seconds_of([&] {
+                           work_before(portion);
+                           m_work.meanwhile(portion);
+                         });
+                       }
                        return seconds_of(*members[c], [&] {
                          if (members[c]->result.strategy.overlapped)
                            return exchange_around(portion, members[c]->exchange);
-                         m_work.run(portion);
+                         work_before(portion);
+                         m_work.meanwhile(portion);
                          exchange_once(members[c]->exchange);
                        });
                      });
@@ -271,7 +278,8 @@ class Tuner {
     return seconds;
   }
 
-  /// The portion of the work that lasts long enough to hide the exchange, the same on every rank.
+  /// The portion of the work of which what hides the exchange lasts long enough, the same on every
+  /// rank. Says how long.
   double choose_portion(const Members& overlapped) {
     double exchange = 0;
     for (Candidate* c : overlapped) {
@@ -281,11 +289,14 @@ class Tuner {
     // pieces, so what was done is measured.
     const double wanted = work_per_exchange * exchange;
     for (double portion = 1e-3;;) {
-      double work = for_ever;  // the shorter of two: one may be the first, or meet a busy moment
-      for (int i = 0; i < 2; ++i)
-        work = std::min(work, m_comm.max(seconds_of([&] { m_work.run(portion); })));
+      double& work = m_result.work_meanwhile = for_ever;
+      for (int i = 0; i < 2; ++i)  // the shorter: one may be the first, or meet a busy moment
+        work = std::min(work, m_comm.max(seconds_of([&] { m_work.meanwhile(portion); })));
       const double enough = portion * wanted / std::max(work, 1e-9);
-      if (work >= wanted) return std::max(enough, 1e-6);
+      if (work >= wanted) {
+        work = wanted;
+        return std::max(enough, 1e-6);
+      }
       if (work > 0.7 * wanted || portion == 1) return portion;
       portion = std::min(1.0, std::max(enough, 2 * portion));
     }
@@ -316,11 +327,16 @@ class Tuner {
     return median(times);
   }
 
+  void work_before(double portion, const ExecutionSpace& stream = {}) const {
+    if (m_work.before) m_work.before(portion, stream);
+  }
+
   /// An overlapped exchange in the order of EllipticOperator::apply().
   void exchange_around(double portion, HaloExchange<T>& exchange) {
+    work_before(portion, side_stream());
     exchange.pack(m_field);
     if (is_host_device) exchange.post();
-    m_work.run(portion);
+    m_work.meanwhile(portion);
     if (!is_host_device) exchange.post();
     exchange.finish(m_field, Reduction::add);
   }
@@ -361,7 +377,7 @@ class Tuner {
       if (c.alone) c.alone->predicted = cost->alone();
       if (c.with_work)
         c.with_work->predicted =
-            c.strategy.overlapped ? cost->beyond(median(m_result.work_alone)) : cost->alone();
+            c.strategy.overlapped ? cost->beyond(m_result.work_meanwhile) : cost->alone();
     }
   }
 

@@ -23,12 +23,15 @@ struct TunerOptions {
   bool early_stop = true;     ///< candidates that cannot win are left out of later rounds
 };
 
-/// What an overlapped exchange hides behind: the part of the operator that needs no exchanged
-/// value.
+/// The operator around an exchange. Each part does the portion of it that it is given, in (0, 1];
+/// its kernels may still run when it returns.
 struct OverlapWork {
   std::string name;  ///< for the report
-  /// Does the given portion of the work, in (0, 1]; its kernels may still run when it returns.
-  std::function<void(double portion)> run;
+  /// What needs no exchanged value, on the default instance: what an overlapped exchange hides
+  /// behind.
+  std::function<void(double portion)> meanwhile;
+  /// What an exchange has to wait for, if anything, by kernels of `stream`, which packs next.
+  std::function<void(double portion, const ExecutionSpace& stream)> before = {};
 };
 
 /// What was found out about one strategy.
@@ -81,7 +84,8 @@ struct TuningResult {
   std::string work_name;                       ///< what overlapped strategies were timed under
   double work_portion = 1;                     ///< how much of it, in (0, 1]
   std::vector<double>
-      work_alone;  ///< the work without an exchange, s, each round of the second stage
+      work_alone;             ///< the work without an exchange, s, each round of the second stage
+  double work_meanwhile = 0;  ///< the part of it that an exchange hides behind, s
   int rounds_alone = 0, rounds_with_work = 0;
   int repeats = 1;  ///< exchanges timed together for one sample of `alone`
   double verify_seconds = 0, tune_seconds = 0;
@@ -97,8 +101,9 @@ struct TuningResult {
 ///
 /// 1. every plain strategy's exchange alone;
 /// 2. every overlapped strategy, and the winner of stage 1, together with the work, and the work
-///    alone. Of the work a portion is done that lasts about three times the slowest exchange, or
-///    all of it: more would hide no more, and its noise would drown the exchange.
+///    alone. Of the work a portion is done of which what exchanges hide behind lasts about three
+///    times the slowest of them, or all of it: more would hide no more, and its noise would drown
+///    the exchange.
 ///
 /// In each stage the lowest cost wins; among those that tie with it (is_tie, in stage 2 of work
 /// and exchange together) the first of the table does. A stage-2 tie between plain and overlapped

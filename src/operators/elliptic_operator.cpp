@@ -85,6 +85,14 @@ void EllipticOperator::apply_interior(const DeviceVector<double>& u,
   if (m_surface_results == SurfaceResults::stored) m_space.gather_own_rows(au);
 }
 
+void EllipticOperator::apply_some_boundary(const DeviceVector<double>& u,
+                                           const DeviceVector<double>& au, double portion,
+                                           const ExecutionSpace& stream) const {
+  order(ExecutionSpace(), stream);
+  const LocalIndex boundary = m_space.n_boundary_blocks();
+  elements(u, au, 0, static_cast<LocalIndex>(std::ceil(portion * boundary)), stream);
+}
+
 void EllipticOperator::apply_some_interior(const DeviceVector<double>& u,
                                            const DeviceVector<double>& au, double portion) const {
   const LocalIndex first = m_space.n_boundary_blocks();

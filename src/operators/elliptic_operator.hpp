@@ -47,8 +47,12 @@ class EllipticOperator {
   /// Not on a deterministic space, where only apply() has it.
   double u_dot_au() const { return m_u_dot_au->wait(); }
 
-  /// The element kernel on a portion in (0, 1] of the interior blocks, for timing what an exchange
-  /// can hide behind; au is left with no meaning. Not collective.
+  /// The element kernel on a portion in (0, 1] of the boundary blocks, which an exchange waits for,
+  /// and of the interior ones, which it can hide behind, for timing one between them; au is left
+  /// with no meaning. The first ran on `stream` after what the default instance had to do before.
+  /// Not collective.
+  void apply_some_boundary(const DeviceVector<double>& u, const DeviceVector<double>& au,
+                           double portion, const ExecutionSpace& stream = {}) const;
   void apply_some_interior(const DeviceVector<double>& u, const DeviceVector<double>& au,
                            double portion) const;
 

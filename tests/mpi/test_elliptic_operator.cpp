@@ -260,6 +260,39 @@ TEST(EllipticOperator, InteriorElementsDoNotWaitForBoundaryElements) {
     ASSERT_NEAR(beside[s], expected[s], 1e-12 * (1 + std::abs(expected[s])));
 }
 
+// What the tuner times exchanges between. In the inside of elements a value is that of one element,
+// so portions of all are the whole of it, and halves are some of them.
+TEST(EllipticOperator, AppliesPortionsOfBoundaryAndInteriorElements) {
+  const Operator op(make_spec(Deformation::sine, {7, 6, 5}, {true, true, true}), 3, 0.1);
+  const auto u = to_assembled(op.space, op.reference.mesh(), op.reference.mesh().random(1));
+  const auto whole = op.space.make_vector("whole"), some = op.space.make_vector("some");
+  op.a.apply(u, whole);
+  const std::vector<double> expected = to_host(whole);
+  const std::size_t begin = op.space.interior_begin();
+  const auto applied = [&](double boundary, double interior) {
+    Kokkos::deep_copy(some, 0.0);
+    if (boundary > 0) op.a.apply_some_boundary(u, some, boundary, side_stream());
+    if (interior > 0) op.a.apply_some_interior(u, some, interior);
+    Kokkos::fence("portions applied");
+    const std::vector<double> found = to_host(some);
+    std::size_t n = 0;
+    for (std::size_t a = begin; a < expected.size(); ++a) {
+      if (found[a] == 0) continue;
+      EXPECT_EQ(found[a], expected[a]) << a;
+      ++n;
+    }
+    return n;
+  };
+  const std::size_t all = applied(1, 1), boundary = applied(1, 0), interior = applied(0, 1);
+  EXPECT_EQ(all, std::count_if(expected.begin() + begin, expected.end(),
+                               [](double value) { return value != 0; }));
+  EXPECT_EQ(boundary + interior, all);
+  EXPECT_EQ(boundary > 0, op.space.n_boundary_elements() > 0);
+  EXPECT_LE(applied(0.5, 0), boundary);
+  EXPECT_EQ(applied(1e-9, 0) > 0, boundary > 0);
+  EXPECT_GT(applied(1, 0) + applied(0, 1), applied(0.25, 0.25));
+}
+
 // The log tells the truth: the boundary elements alone give the shares of the shared DOFs, and the
 // interior ones leave those alone.
 TEST(EllipticOperator, InteriorElementsLeaveSharedDofsAlone) {

@@ -3,8 +3,10 @@
 // from the samples by the documented rule.
 #include "gs/tuner.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -13,6 +15,7 @@
 
 #include "core/errors.hpp"
 #include "core/machine.hpp"
+#include "core/streams.hpp"
 #include "gs/measure_paths.hpp"
 #include "gs/strategies/host_staged.hpp"
 #include "gs/strategies/pairwise.hpp"
@@ -80,15 +83,83 @@ TEST_F(TunerTest, ComparesTheSameStrategyUnderSeveralNames) {
 TEST_F(TunerTest, AsksForTheSamePortionsOfTheWorkOnAllRanks) {
   if (m_alone) GTEST_SKIP() << "nothing is shared";
   run({good("plain"), good("overlapped", true)});
-  EXPECT_FALSE(m_portions.empty());
-  for (const double portion : m_portions) {
-    EXPECT_GT(portion, 0);
-    EXPECT_LE(portion, 1);
+  for (const std::vector<double>& here : {m_portions, m_portions_before}) {
+    EXPECT_FALSE(here.empty());
+    for (const double portion : here) {
+      EXPECT_GT(portion, 0);
+      EXPECT_LE(portion, 1);
+    }
+    std::vector<double> portions = here;
+    portions.resize(static_cast<std::size_t>(m_comm.max(std::int64_t(portions.size()))), -1);
+    m_comm.broadcast(portions);
+    EXPECT_EQ(portions, here);
   }
-  std::vector<double> portions = m_portions;
-  portions.resize(static_cast<std::size_t>(m_comm.max(std::int64_t(portions.size()))), -1);
-  m_comm.broadcast(portions);
-  EXPECT_EQ(portions, m_portions);
+}
+
+// What the exchanges and the work of the test below did, in turn.
+std::vector<std::string>& noted_events() {
+  static std::vector<std::string> events;
+  return events;
+}
+class NotesEvents final : public Exchange {
+ public:
+  NotesEvents(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
+      : m_inner(host_staged<make_pairwise>(comm, plan, buffers)) {}
+  void start() override {
+    noted_events().push_back("start");
+    m_inner->start();
+  }
+  void finish() override {
+    noted_events().push_back("finish");
+    m_inner->finish();
+  }
+  void poison() override { m_inner->poison(); }
+
+ private:
+  std::unique_ptr<Exchange> m_inner;
+};
+std::unique_ptr<Exchange> make_noting(const Communicator& comm, const HaloPlan& plan,
+                                      const MessageBuffers& buffers) {
+  return std::make_unique<NotesEvents>(comm, plan, buffers);
+}
+
+// As EllipticOperator::apply() does: an overlapped exchange waits for the boundary elements, on its
+// own stream, alone; others come after all elements, on the default one.
+TEST_F(TunerTest, TimesExchangesAmidTheWorkAsTheOperatorDoes) {
+  if (m_alone) GTEST_SKIP() << "nothing is shared";
+  using Events = std::vector<std::string>;
+  m_work.meanwhile = [](double portion) {
+    noted_events().push_back(fmt::format("meanwhile {}", portion));
+  };
+  m_work.before = [](double portion, const ExecutionSpace& stream) {
+    const bool beside = !is_host_device && stream == side_stream();
+    noted_events().push_back(fmt::format("{} {}", beside ? "beside" : "before", portion));
+  };
+  for (const bool overlapped : {true, false}) {
+    SCOPED_TRACE(overlapped ? "overlapped" : "plain");
+    // The other one notes nothing, so that all exchanges noted are of one kind.
+    const std::vector<Strategy> strategies{named("noting", make_noting, overlapped),
+                                           good("other", !overlapped)};
+    noted_events().clear();
+    const TuningResult result = run(strategies);
+    const std::string portion = fmt::format(" {}", result.work_portion);
+    const std::string meanwhile = "meanwhile" + portion, before = "before" + portion,
+                      first = (overlapped && !is_host_device ? "beside" : "before") + portion;
+    Events expected{first, meanwhile, "start", "finish"};
+    if (overlapped && is_host_device) expected = {first, "start", meanwhile, "finish"};
+    const auto count = [](const Events& sought) {
+      const Events& all = noted_events();
+      int found = 0;
+      for (auto at = all.begin();; ++at, ++found) {
+        at = std::search(at, all.end(), sought.begin(), sought.end());
+        if (at == all.end()) return found;
+      }
+    };
+    const int rounds = result.rounds_with_work + Rounds::warm_ups;
+    EXPECT_EQ(count(expected), rounds);
+    // The work alone, too, and that of the other.
+    EXPECT_EQ(count({first}) + (first == before ? 0 : count({before})), 3 * rounds);
+  }
 }
 
 TEST_F(TunerTest, DoesNoWorkWhenNothingIsOverlapped) {
@@ -286,7 +357,7 @@ TEST_F(TunerTest, PredictsWhatHasAModelAndChoosesBySamplesAlone) {
     if (c.with_work) {
       ASSERT_EQ(c.with_work->predicted.has_value(), has_model) << c.strategy.name;
       const double expected =
-          c.strategy.overlapped ? cost->beyond(median(result.work_alone)) : cost->alone();
+          c.strategy.overlapped ? cost->beyond(result.work_meanwhile) : cost->alone();
       EXPECT_EQ(c.with_work->predicted.value_or(expected), expected);
     }
   }

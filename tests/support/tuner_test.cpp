@@ -24,8 +24,8 @@ std::string fingerprint(const TuningResult& result) {
   std::ostringstream text;
   text << std::hexfloat << result.selected << ' ' << result.rounds_alone << ' '
        << result.rounds_with_work << ' ' << result.repeats << ' ' << result.work_portion << ' '
-       << result.verify_seconds << ' ' << result.tune_seconds << ' ' << result.on_rank.median
-       << '\n';
+       << result.work_meanwhile << ' ' << result.verify_seconds << ' ' << result.tune_seconds << ' '
+       << result.on_rank.median << '\n';
   if (const auto& parts = result.breakdown)
     text << parts->pack << ' ' << parts->exchange << ' ' << parts->unpack << '\n';
   const auto list = [&](const std::vector<double>& samples) {
@@ -172,6 +172,7 @@ void TunerTest::expect_consistent(const GatherScatter& gs, const TuningResult& r
   EXPECT_EQ(result.selected,
             expect_follows_from_samples(result, members, &CandidateResult::with_work,
                                         result.rounds_with_work, result.work_alone));
+  EXPECT_GT(result.work_meanwhile, 0);
   EXPECT_GT(result.work_portion, 0);
   EXPECT_LE(result.work_portion, 1);
   EXPECT_EQ(result.work_name, "test work");

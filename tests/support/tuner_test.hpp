@@ -44,8 +44,11 @@ class TunerTest : public testing::Test {
   FieldKind m_kind;
   TunerOptions m_options;
   TuningGuard m_guard;
-  std::vector<double> m_portions;  ///< of work that was asked for
-  OverlapWork m_work{"test work", [this](double portion) { m_portions.push_back(portion); }};
+  std::vector<double> m_portions;         ///< of work that was asked for
+  std::vector<double> m_portions_before;  ///< of what exchanges wait for
+  OverlapWork m_work{
+      "test work", [this](double portion) { m_portions.push_back(portion); },
+      [this](double portion, const ExecutionSpace&) { m_portions_before.push_back(portion); }};
 };
 
 }  // namespace nekbone_k
