@@ -43,12 +43,16 @@ struct alignas(128) Flag {
   std::uint64_t value;
 };
 
-/// Sets a flag in any process's memory after everything that this thread, or others before a
-/// barrier with it, wrote. For kernels.
-KOKKOS_INLINE_FUNCTION void raise(Flag* flag, std::uint64_t value) {
-  desul::atomic_thread_fence(desul::MemoryOrderRelease(), desul::MemoryScopeNode());
+/// Sets a flag in any process's memory, after a fence of the caller's. For kernels.
+KOKKOS_INLINE_FUNCTION void set(Flag* flag, std::uint64_t value) {
   // One aligned word: no processor tears it.
   *const_cast<volatile std::uint64_t*>(&flag->value) = value;
+}
+
+/// set() after everything that this thread, or others before a barrier with it, wrote.
+KOKKOS_INLINE_FUNCTION void raise(Flag* flag, std::uint64_t value) {
+  desul::atomic_thread_fence(desul::MemoryOrderRelease(), desul::MemoryScopeNode());
+  set(flag, value);
 }
 
 /// Whether a flag has come to `value`; if so, what was written before it was raised can be read.

@@ -42,49 +42,85 @@ DeviceField<T> as_field(const DeviceVector<T>& vector) {
   return DeviceField<T>(vector.data(), vector.extent(0), 1);
 }
 
-/// The shares of DOFs, each in ascending rank; for unpack_by() with the runs of DOFs and
-/// only_slots. Most DOFs have two shares, the points inside a face of the box of elements, and
-/// where it does not matter which comes first, that needs less to be read.
+/// The shares of DOFs, each in ascending rank. Most DOFs have two shares, the points inside a face
+/// of the box of elements, and where it does not matter which comes first, that needs less to be
+/// read.
 template <class T, Reduction op>
 struct CombineShares {
+  static constexpr int step = RunShape::team_size;
+
   DeviceField<T> field;
   DeviceVector<LocalIndex> only_slots, offsets, slots;
 
+  /// For unpack_by(), with the runs of DOFs and only_slots.
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const IndexRun& run, int from,
                                               const T* received) const {
-    constexpr int step = RunShape::team_size;
-    const int components = static_cast<int>(field.extent(1));
-    if constexpr (commutes(op)) {
-      if (run.stride != 0 && components == 1) {
-        // Neither is part of the other, so that a thread may read its next ones meanwhile.
-        T* KOKKOS_RESTRICT const own = field.data();
-        const T* KOKKOS_RESTRICT const others = received;
-        return for_positions<step>(run, nullptr, from, [&](LocalIndex s, LocalIndex only) {
-          own[s] = combine<op>(own[s], others[only]);
-        });
-      }
-    }
+    if (is_simple(run)) return combine_simple<false>(run, from, field.data(), received);
     for_positions<step>(run, only_slots.data(), from, [&](LocalIndex s, LocalIndex only) {
-      for (int c = 0; c < components; ++c) {
-        if (commutes(op) && only != HaloPlan::several_shares)
-          field(s, c) = combine<op>(field(s, c), received[std::size_t(only) * components + c]);
-        else
-          field(s, c) = all_shares(s, c, received);
-      }
+      if (only != HaloPlan::several_shares)
+        two_shares(s, only, received);
+      else
+        all_shares(s, received);
     });
   }
 
+  /// For ExchangeByKernel: what is in message slots `run`, whose DOFs are in `dofs`; of those that,
+  /// where `has_several` is set, may be in several messages, only those that are not.
+  KOKKOS_FORCEINLINE_FUNCTION void two_shares(const IndexRun& run, const LocalIndex* dofs,
+                                              bool has_several, int from, const T* received) const {
+    if (!has_several && is_simple(run))
+      return combine_simple<true>(run, from, field.data(), received);
+    for_positions<step>(run, dofs, from, [&](LocalIndex slot, LocalIndex s) {
+      if (!has_several || only_slots(s) == slot) two_shares(s, slot, received);
+    });
+  }
+  /// For ExchangeByKernel: the DOFs in `run` of a list.
+  KOKKOS_FORCEINLINE_FUNCTION void all_shares(const IndexRun& run, const LocalIndex* dofs, int from,
+                                              const T* received) const {
+    for_positions<step>(run, dofs, from,
+                        [&](LocalIndex, LocalIndex s) { all_shares(s, received); });
+  }
+
  private:
-  KOKKOS_FORCEINLINE_FUNCTION T all_shares(LocalIndex s, int c, const T* received) const {
-    const auto share = [&](LocalIndex at) {
-      const LocalIndex slot = slots(at);
-      return slot == HaloPlan::own_share ? field(s, c)
-                                         : received[std::size_t(slot) * field.extent(1) + c];
-    };
-    T value = share(offsets(s));
-    for (LocalIndex at = offsets(s) + 1; at < offsets(s + 1); ++at)
-      value = combine<op>(value, share(at));
-    return value;
+  KOKKOS_FORCEINLINE_FUNCTION bool is_simple(const IndexRun& run) const {
+    return commutes(op) && run.stride != 0 && field.extent(1) == 1;
+  }
+  /// What is_simple(), of slots and their DOFs or the other way round. Neither memory is part of
+  /// the other.
+  template <bool by_slot>
+  KOKKOS_FORCEINLINE_FUNCTION static void combine_simple(const IndexRun& run, int from,
+                                                         T* KOKKOS_RESTRICT own,
+                                                         const T* KOKKOS_RESTRICT others) {
+    for_positions_apart<step>(
+        run, nullptr, from,
+        [&](LocalIndex position, LocalIndex index) {
+          return combine<op>(own[by_slot ? index : position], others[by_slot ? position : index]);
+        },
+        [&](LocalIndex position, LocalIndex index, T value) {
+          own[by_slot ? index : position] = value;
+        });
+  }
+  /// DOF s, which one other rank has, whose share came in `slot`.
+  KOKKOS_FORCEINLINE_FUNCTION void two_shares(LocalIndex s, LocalIndex slot,
+                                              const T* received) const {
+    if (!commutes(op)) return all_shares(s, received);
+    const int components = static_cast<int>(field.extent(1));
+    for (int c = 0; c < components; ++c)
+      field(s, c) = combine<op>(field(s, c), received[std::size_t(slot) * components + c]);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void all_shares(LocalIndex s, const T* received) const {
+    const int components = static_cast<int>(field.extent(1));
+    for (int c = 0; c < components; ++c) {
+      const auto share = [&](LocalIndex at) {
+        const LocalIndex slot = slots(at);
+        return slot == HaloPlan::own_share ? field(s, c)
+                                           : received[std::size_t(slot) * components + c];
+      };
+      T value = share(offsets(s));
+      for (LocalIndex at = offsets(s) + 1; at < offsets(s + 1); ++at)
+        value = combine<op>(value, share(at));
+      field(s, c) = value;
+    }
   }
 };
 

@@ -24,12 +24,16 @@ struct Peer {
   int n_pieces = 0;
 };
 
-/// What a team does: writes these slots of the message to a peer or, without a peer, combines these
-/// shared DOFs.
+/// What a team does: writes these slots of the message to a peer and, where one kernel does it all,
+/// combines what comes in them; or, without a peer, combines some of the DOFs that several others
+/// have. Both ends of a message cut it into the same pieces.
 struct PeerPiece {
   static constexpr int no_peer = -1;
   int peer;
-  IndexRun run;
+  IndexRun run;                   ///< of slots and their DOFs; of PeerMessages::shared_by_several
+  Flag* sent = nullptr;           ///< at the neighbour: calls whose piece from here is there
+  const Flag* arrived = nullptr;  ///< here: calls whose piece from the neighbour has come
+  bool has_several = false;       ///< whether some of its DOFs have shares in other messages, too
 };
 
 /// The messages of one set of buffers at one call.
@@ -41,13 +45,16 @@ struct PeerMessages {
   const void* landing = nullptr;  ///< what comes at this call
   int* late = nullptr;
 
-  /// Those that are written, of neighbours on the node first, and then, for a kernel that does it
-  /// all, the shared DOFs.
+  /// Those that are written, of neighbours on the node first, in ascending rank, and then, for a
+  /// kernel that does it all, those of what several other ranks have.
   DeviceVector<PeerPiece> pieces;
-  // Of such a kernel. Its teams take one piece after another, so that no team waits for what no
-  // team does: those that write wait for nothing.
-  DeviceVector<std::uint64_t> n_taken;  ///< (1) at this and all earlier calls
-  std::uint64_t taken_before = 0;       ///< at earlier calls
+  // Of such a kernel. Its teams take one piece after another, and write before they wait. So none
+  // waits for ever for a team that finds no room: of all pairs of pieces not yet combined, take the
+  // first by the lower rank, the higher rank and the place in the message. All that either end has
+  // before it is done, hence both ends come to write it.
+  DeviceVector<LocalIndex> shared_by_several;  ///< DOFs
+  DeviceVector<std::uint64_t> n_taken;         ///< (1) at this and all earlier calls
+  std::uint64_t taken_before = 0;              ///< at earlier calls
 };
 
 using PeerTeam = RunTeamPolicy::member_type;
@@ -62,37 +69,50 @@ struct MessageSource {
   int words;
 };
 
-/// Writes a piece of the messages of a call. The team that ends a message, of all that write it,
-/// raises its flags.
+/// Writes a piece of the messages of a call and raises its flag. The team that ends a message, of
+/// all that write it, raises those of the message.
 template <class Word>
 KOKKOS_FUNCTION void write_piece(const PeerTeam& team, const PeerMessages& messages,
                                  const PeerPiece& piece, const MessageSource<Word>& source) {
+  constexpr int step = RunShape::team_size;
   const Peer peer = messages.peers(piece.peer);
   auto* const to = reinterpret_cast<Word*>(peer.to[messages.call % 2]);
   const IndexRun slots =
       source.is_packed ? IndexRun{piece.run.begin, piece.run.count, piece.run.begin, 1} : piece.run;
-  for_positions<RunShape::team_size>(
-      slots, messages.dofs.data(), team.team_rank(), [&](LocalIndex slot, LocalIndex index) {
-        const Word* const item = source.data + index * source.item_stride;
-        for (int w = 0; w < source.words; ++w)
-          to[std::int64_t{slot} * source.words + w] = item[w * source.word_stride];
-      });
+  if (source.words == 1 && source.item_stride == 1) {
+    const Word* KOKKOS_RESTRICT const items = source.data;
+    Word* KOKKOS_RESTRICT const there = to;
+    for_positions_apart<step>(
+        slots, messages.dofs.data(), team.team_rank(),
+        [&](LocalIndex, LocalIndex index) { return items[index]; },
+        [&](LocalIndex slot, LocalIndex, Word value) { there[slot] = value; });
+  } else {
+    for_positions<step>(
+        slots, messages.dofs.data(), team.team_rank(), [&](LocalIndex slot, LocalIndex index) {
+          const Word* const item = source.data + index * source.item_stride;
+          for (int w = 0; w < source.words; ++w)
+            to[std::int64_t{slot} * source.words + w] = item[w * source.word_stride];
+        });
+  }
   if (peer.sent == nullptr) return;
   team.team_barrier();
   Kokkos::single(Kokkos::PerTeam(team), [&]() {
-    // What this team wrote comes before its count, and what others wrote before the flags.
+    // What this team wrote comes before its flag and its count, and what others wrote before the
+    // flags of the message.
     desul::atomic_thread_fence(desul::MemoryOrderAcqRel(), desul::MemoryScopeNode());
+    if (piece.sent != nullptr) set(piece.sent, messages.call);
     int& pieces_written = messages.pieces_written(piece.peer);
     if (Kokkos::atomic_fetch_add(&pieces_written, 1) + 1 < peer.n_pieces) return;
-    desul::atomic_thread_fence(desul::MemoryOrderAcqRel(), desul::MemoryScopeNode());
     pieces_written = 0;
-    raise(peer.sent, messages.call);
-    raise(peer.written, messages.call);
+    desul::atomic_thread_fence(desul::MemoryOrderAcqRel(), desul::MemoryScopeNode());
+    set(peer.sent, messages.call);
+    set(peer.written, messages.call);
   });
 }
 
-/// A whole exchange of a field of T: writes the messages of a call, waits for those of all
-/// neighbours, and does combine(run, from, received) for the shared DOFs.
+/// A whole exchange of a field of T: writes the messages of a call, waits for what comes, and
+/// combines it: a piece as soon as it is there, by the team that wrote the same one, but for DOFs
+/// that are in several messages, which wait for all.
 template <class T, class Combine>
 struct ExchangeByKernel {
   PeerMessages messages;
@@ -108,16 +128,23 @@ struct ExchangeByKernel {
         },
         taken);
     const PeerPiece piece = messages.pieces(taken - messages.taken_before);
-    if (piece.peer != PeerPiece::no_peer) return write_piece(team, messages, piece, source);
-    // For all, also those whose messages these DOFs are in no part of: two messages may meet in a
-    // cache line, which a processor could have read before the second came.
+    const auto* const landing = static_cast<const T*>(messages.landing);
+    if (piece.peer != PeerPiece::no_peer) {
+      write_piece(team, messages, piece, source);
+      Kokkos::single(Kokkos::PerTeam(team),
+                     [&]() { await(piece.arrived, messages.call, messages.late); });
+      team.team_barrier();
+      combine.two_shares(piece.run, messages.dofs.data(), piece.has_several, team.team_rank(),
+                         landing);
+      return;
+    }
     const auto n_peers = static_cast<int>(messages.peers.extent(0));
     for (int p = team.team_rank(); p < n_peers; p += RunShape::team_size) {
       await(messages.peers(p).written, messages.call, messages.late);
       await(messages.peers(p).arrived, messages.call, messages.late);
     }
     team.team_barrier();
-    combine(piece.run, team.team_rank(), static_cast<const T*>(messages.landing));
+    combine.all_shares(piece.run, messages.shared_by_several.data(), team.team_rank(), landing);
   }
 };
 

@@ -20,14 +20,25 @@ namespace {
 
 constexpr int team_size = RunShape::team_size;
 
-/// Slots or DOFs that a team works on, of so many. Few, so that many write at once, but two of each
-/// thread if they are small; of long messages more, as each team's begin and end take their time.
+/// Slots or DOFs that a team works on, of so many. The same at both ends of a message. Few, so that
+/// many write at once, but two of each thread if they are small; of long messages more, as each
+/// team's begin and end take their time.
 LocalIndex most_of_a_team(std::size_t n_positions, std::size_t item_bytes) {
   constexpr std::size_t enough_teams = 1024, least_bytes = 4096, most_bytes = 32768;
   const std::size_t bytes = std::clamp(n_positions * item_bytes / enough_teams / least_bytes,
                                        std::size_t{1}, most_bytes / least_bytes) *
                             least_bytes;
   return static_cast<LocalIndex>(std::max<std::size_t>(team_size, bytes / item_bytes));
+}
+
+/// (DOFs) how many messages each is in.
+std::vector<int> messages_of_dofs(const HaloPlan& plan) {
+  std::vector<int> messages;
+  for (const LocalIndex dof : plan.message_dofs) {
+    if (dof >= static_cast<LocalIndex>(messages.size())) messages.resize(dof + 1, 0);
+    ++messages[dof];
+  }
+  return messages;
 }
 
 /// Writes the messages of a call where the neighbours read them.
@@ -65,7 +76,11 @@ struct Pull {
 class PeerExchange final : public Exchange {
  public:
   PeerExchange(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
-      : m_comm(comm), m_plan(plan), m_buffers(buffers), m_late("nekbone_k: a message is late") {
+      : m_comm(comm),
+        m_plan(plan),
+        m_buffers(buffers),
+        m_messages_of_dof(messages_of_dofs(plan)),
+        m_late("nekbone_k: a message is late") {
     const std::vector<int> nodes = nodes_of_ranks(comm);
     std::vector<int> near;
     for (const Neighbour& n : plan.neighbours) {
@@ -76,12 +91,14 @@ class PeerExchange final : public Exchange {
         m_far.neighbours.push_back(n);
       }
     }
-    // Flags of what came and of what was written, then two landings, each laid out as the receive
-    // buffer.
+    // Flags of messages that came, of those that were written and of pieces that came, then two
+    // landings, each laid out as the receive buffer.
     m_landing_bytes = (buffers.bytes(plan) + alignof(Flag) - 1) / alignof(Flag) * alignof(Flag);
-    const std::size_t n_flags = 2 * m_near.size();
-    m_memory = std::make_unique<PeerMemory>(comm, n_flags * sizeof(Flag) + 2 * m_landing_bytes,
-                                            near, n_flags);
+    m_n_flags = 2 * m_near.size();
+    if (!is_host_device)
+      for (const Neighbour& n : m_near) m_n_flags += n_pieces(n);
+    m_memory = std::make_unique<PeerMemory>(comm, m_n_flags * sizeof(Flag) + 2 * m_landing_bytes,
+                                            near, m_n_flags);
     list_pieces(introduce_peers());
     m_messages.dofs = to_device("nekbone_k: message DOFs", plan.message_dofs);
     m_messages.late = m_late.data();
@@ -165,7 +182,14 @@ class PeerExchange final : public Exchange {
   /// Those of what came, in the order of m_near; behind them those of what was written.
   Flag* flags() const { return reinterpret_cast<Flag*>(m_memory->here()); }
   std::byte* landing(std::uint64_t call) const {
-    return m_memory->here() + 2 * m_near.size() * sizeof(Flag) + call % 2 * m_landing_bytes;
+    return m_memory->here() + m_n_flags * sizeof(Flag) + call % 2 * m_landing_bytes;
+  }
+
+  LocalIndex longest_piece(const Neighbour& n) const {
+    return most_of_a_team(n.count, m_buffers.item_bytes);
+  }
+  std::size_t n_pieces(const Neighbour& n) const {
+    return (n.count + longest_piece(n) - 1) / longest_piece(n);
   }
 
   RunTeamPolicy policy(int teams) const {
@@ -200,48 +224,77 @@ class PeerExchange final : public Exchange {
     const auto position = [&](const void* in_memory) {
       return static_cast<const std::byte*>(in_memory) - m_memory->here();
     };
-    for (std::size_t p = 0; p < m_near.size(); ++p)
-      to_rank[m_near[p].rank] = {static_cast<std::int64_t>(p * sizeof(Flag)),
-                                 position(landing(0) + m_near[p].offset * m_buffers.item_bytes),
-                                 position(landing(1) + m_near[p].offset * m_buffers.item_bytes)};
+    Flag* piece_flags = flags() + 2 * m_near.size();
+    std::vector<const Flag*> first_piece_flags;
+    for (std::size_t p = 0; p < m_near.size(); ++p) {
+      to_rank[m_near[p].rank] = {
+          position(flags() + p), position(landing(0) + m_near[p].offset * m_buffers.item_bytes),
+          position(landing(1) + m_near[p].offset * m_buffers.item_bytes), position(piece_flags)};
+      first_piece_flags.push_back(piece_flags);
+      if (!is_host_device) piece_flags += n_pieces(m_near[p]);
+    }
     const auto from_rank = m_comm.exchange(to_rank);
     std::vector<Peer> peers;
     std::vector<PeerPiece> pieces;
-    const auto add = [&](const Neighbour& n, Peer peer) {
-      const auto p = static_cast<int>(peers.size());
-      for (const IndexRun& slots :
-           find_runs(m_plan.message_dofs, n.offset, n.offset + n.count, RunShape::shortest,
-                     most_of_a_team(n.count, m_buffers.item_bytes))) {
-        pieces.push_back({p, slots});
-        ++peer.n_pieces;
-      }
-      peers.push_back(peer);
-    };
     for (std::size_t p = 0; p < m_near.size(); ++p) {
       const auto& told = from_rank[m_near[p].rank];
       std::byte* const there = m_memory->of_peer(p);
       const std::int64_t begin = m_near[p].offset * static_cast<std::int64_t>(m_buffers.item_bytes);
-      add(m_near[p], {.to = {there + told[1] - begin, there + told[2] - begin},
-                      .sent = reinterpret_cast<Flag*>(there + told[0]),
-                      .arrived = flags() + p,
-                      .written = flags() + m_near.size() + p});
+      const std::size_t first = pieces.size();
+      add_message(m_near[p],
+                  {.to = {there + told[1] - begin, there + told[2] - begin},
+                   .sent = reinterpret_cast<Flag*>(there + told[0]),
+                   .arrived = flags() + p,
+                   .written = flags() + m_near.size() + p},
+                  peers, pieces);
+      if (is_host_device) continue;
+      for (std::size_t i = first; i < pieces.size(); ++i) {
+        pieces[i].sent = reinterpret_cast<Flag*>(there + told[3]) + (i - first);
+        pieces[i].arrived = first_piece_flags[p] + (i - first);
+      }
     }
     m_n_near_pieces = static_cast<int>(pieces.size());
     auto* const send = static_cast<std::byte*>(m_buffers.send);
-    for (const Neighbour& n : m_far.neighbours) add(n, {.to = {send, send}});
+    for (const Neighbour& n : m_far.neighbours) add_message(n, {.to = {send, send}}, peers, pieces);
     m_messages.peers = to_device("nekbone_k: peers", peers);
     m_messages.pieces_written = DeviceVector<int>("nekbone_k: pieces written", peers.size());
     return pieces;
+  }
+
+  /// Cuts the message to `peer`, whose number of pieces is found here.
+  void add_message(const Neighbour& n, Peer peer, std::vector<Peer>& peers,
+                   std::vector<PeerPiece>& pieces) const {
+    const LocalIndex longest = longest_piece(n);
+    peer.n_pieces = static_cast<int>(n_pieces(n));
+    for (LocalIndex begin = n.offset; begin < n.offset + n.count; begin += longest) {
+      const LocalIndex end = std::min(begin + longest, n.offset + n.count);
+      const std::vector<IndexRun> runs =
+          find_runs(m_plan.message_dofs, begin, end, RunShape::shortest, longest);
+      pieces.push_back({.peer = static_cast<int>(peers.size()),
+                        .run = runs.size() == 1 ? runs[0] : IndexRun{begin, end - begin, 0, 0},
+                        .has_several = has_several(begin, end)});
+    }
+    peers.push_back(peer);
+  }
+
+  /// Whether some DOFs of these slots are in other messages, too.
+  bool has_several(LocalIndex begin, LocalIndex end) const {
+    return std::any_of(m_plan.message_dofs.begin() + begin, m_plan.message_dofs.begin() + end,
+                       [&](LocalIndex dof) { return m_messages_of_dof[dof] > 1; });
   }
 
   /// Lists `pieces`, which are written, and what a kernel that does it all does besides.
   void list_pieces(std::vector<PeerPiece> pieces) {
     m_n_written = static_cast<int>(pieces.size());
     if (can_be_one_kernel()) {
-      const LocalIndex n_shared = m_plan.n_shared();
-      for (const IndexRun& dofs : find_runs(m_plan.only_slots(), 0, n_shared, RunShape::shortest,
-                                            most_of_a_team(n_shared, m_buffers.item_bytes)))
-        pieces.push_back({PeerPiece::no_peer, dofs});
+      std::vector<LocalIndex> several;
+      for (std::size_t dof = 0; dof < m_messages_of_dof.size(); ++dof)
+        if (m_messages_of_dof[dof] > 1) several.push_back(static_cast<LocalIndex>(dof));
+      const auto n_several = static_cast<LocalIndex>(several.size());
+      for (const IndexRun& run : find_runs(several, 0, n_several, RunShape::shortest,
+                                           most_of_a_team(n_several, m_buffers.item_bytes)))
+        pieces.push_back({.peer = PeerPiece::no_peer, .run = run});
+      m_messages.shared_by_several = to_device("nekbone_k: DOFs that several share", several);
       m_messages.n_taken = DeviceVector<std::uint64_t>("nekbone_k: pieces taken", 1);
     }
     m_messages.pieces = to_device("nekbone_k: pieces of an exchange", pieces);
@@ -265,10 +318,11 @@ class PeerExchange final : public Exchange {
   const Communicator& m_comm;
   const HaloPlan& m_plan;
   MessageBuffers m_buffers;
+  std::vector<int> m_messages_of_dof;
   std::vector<Neighbour> m_near;  // on this node
   HaloPlan m_far;                 // its neighbours are those elsewhere, its slots those of all
   std::array<std::unique_ptr<Exchange>, 2> m_far_exchange;  // into either landing
-  std::size_t m_landing_bytes = 0;
+  std::size_t m_n_flags = 0, m_landing_bytes = 0;
   std::unique_ptr<PeerMemory> m_memory;
   PeerMessages m_messages;  // peers: those near, in the order of m_near, then those far
   int m_n_near_pieces = 0, m_n_written = 0;  // pieces that are written, of m_near and of all
