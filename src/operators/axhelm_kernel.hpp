@@ -19,6 +19,53 @@ struct StaticNq {
   KOKKOS_FUNCTION constexpr operator int() const { return value; }
 };
 
+/// Where values lie in the two tiles of some layers that lines along r and s pass through.
+///
+/// Threads go through the points of a layer in their order, and through the lines of all layers. In
+/// either, threads beside each other, as many as there are `banks`, should use different ones:
+/// - Points do where rows follow each other without a gap.
+/// - Lines along s then want layers so far apart that the lines of one follow those of the layer
+///   before.
+/// - Lines along r want rows of odd length: either there are gaps between them all the same
+///   (`padded_rows`), or lines whose places in a layer differ by `period`, and so begin in the same
+///   bank, are gone through one after the other: a stretch of lines of that length of all layers,
+///   which are an odd number of banks apart, and then the next stretch. That conflicts least, but
+///   where lines begin takes longer to compute.
+template <int nq, int layers, int banks, bool padded_rows>
+struct AxhelmTiles {
+  static constexpr bool is_even = banks > 1 && nq % 2 == 0;
+  static constexpr int pitch = is_even && padded_rows ? nq + 1 : nq;
+  static constexpr int layer_r = nq * pitch + (is_even && !padded_rows ? 1 : 0);
+  static constexpr int layer_s = nq * nq + ((nq - nq * nq) % banks + banks) % banks;
+  static constexpr int size_r = (layers - 1) * layer_r + nq * pitch;
+  static constexpr int size_s = (layers - 1) * layer_s + nq * nq;
+  static constexpr int period = [] {
+    int shortest = banks;
+    while (shortest > 1 && nq * shortest / 2 % banks == 0) shortest /= 2;
+    return shortest;
+  }();
+
+  /// Of the value over (i, j) of a layer.
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr int at_r(int layer, int i, int j) {
+    return layer * layer_r + j * pitch + i;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr int at_s(int layer, int i, int j) {
+    return layer * layer_s + j * nq + i;
+  }
+  /// Where the n-th line along r begins, and that along s, of those of some layers.
+  template <int n_layers>
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr int line_r(int n) {
+    if (layer_r == nq * pitch) return n * pitch;
+    if (period >= nq) return at_r(n / nq, 0, n % nq);
+    constexpr int in_stretches = nq / period * period * n_layers;
+    if (nq % period == 0 || n < in_stretches)
+      return at_r(n / period % n_layers, 0, n / (period * n_layers) * period + n % period);
+    constexpr int rest = nq % period == 0 ? 1 : nq % period;
+    return at_r((n - in_stretches) / rest, 0, nq - rest + (n - in_stretches) % rest);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr int line_s(int n) { return at_s(n / nq, n % nq, 0); }
+};
+
 /// A team applies the operator to some blocks of elements, a lane an element, line by line.
 ///
 /// A thread keeps the values of its columns, first u, then Au, to itself, and so differentiates
@@ -42,8 +89,7 @@ class AxhelmKernel {
   static_assert(surface_results == SurfaceResults::stored || is_host_device ||
                 Shape::keeps_entries);
   static_assert(!Shape::prefetches || (threads == 1 && Shape::layers == 1));
-  static constexpr int tile_layer = nq * Shape::pitch;
-  static constexpr int tile_size = Shape::layers * tile_layer;
+  using Tiles = AxhelmTiles<nq, Shape::layers, Shape::scratch_banks, Shape::padded_rows>;
   // Lanes from one layer of a thread's columns to the next. On a CPU one more than there are
   // columns: layers of 4096 bytes, as at Nq = 8 with 8 lanes, evict each other from the cache.
   static constexpr int stride = columns == 1 ? 1 : columns + 1;
@@ -51,9 +97,9 @@ class AxhelmKernel {
   static constexpr int u_t_size = Shape::u_t_in_scratch ? nq * u_t_stride : 0;
   // Whether a thread has whole layers, which lie as those of a tile do; one tile is then enough.
   static constexpr bool by_rows = threads == 1 && Shape::layers == 1;
-  static_assert(!by_rows || (Shape::pitch == nq && Shape::u_t_in_scratch));
-  static constexpr int scratch_of_block =
-      Shape::tiles_in_registers ? 0 : (by_rows ? 1 : 2) * tile_size + u_t_size;
+  static_assert(!by_rows || Shape::u_t_in_scratch);
+  static constexpr int tiles_size = by_rows ? Tiles::size_s : Tiles::size_r + Tiles::size_s;
+  static constexpr int scratch_of_block = Shape::tiles_in_registers ? 0 : tiles_size + u_t_size;
   KOKKOS_FUNCTION static constexpr std::size_t scratch_bytes() {
     return sizeof(Lanes) * (scratch_of_block * Shape::blocks_per_team + team_size);
   }
@@ -111,18 +157,18 @@ class AxhelmKernel {
     const LocalIndex block = works ? wanted : args.last_block - 1;
     const TeamSum<team_size> sum{static_cast<Lanes*>(
         team.team_scratch(scratch_level()).get_shmem_aligned(scratch_bytes(), alignof(Lanes)))};
-    Lanes own_tiles[Shape::tiles_in_registers ? 2 * tile_size : 1];
+    Lanes own_tiles[Shape::tiles_in_registers ? tiles_size : 1];
     Lanes* const tile_r = Shape::tiles_in_registers
                               ? own_tiles
                               : sum.values + team_size + block_of_team * scratch_of_block;
-    Lanes* const tile_s = tile_r + (by_rows ? 0 : tile_size);
+    Lanes* const tile_s = tile_r + (by_rows ? 0 : Tiles::size_r);
     const double* const stored = m_elements.factors(block, thread);
     const BlockFactors<geometry> computed(m_elements, block);
     Prefetch prefetch(m_elements, block);
 
     Lanes u[nq * stride];  // value k of column c at k * stride + c; becomes Au
     Lanes own_u_t[Shape::u_t_in_scratch ? 1 : nq * stride];
-    Lanes* const u_t = Shape::u_t_in_scratch ? tile_s + tile_size + thread : own_u_t;
+    Lanes* const u_t = Shape::u_t_in_scratch ? tile_r + tiles_size + thread : own_u_t;
     // A GPU has all indices of a thread, and the first factors, under way together.
     LocalIndex entries[Shape::keeps_entries ? columns * nq : 1];
     if constexpr (Shape::keeps_entries) {
@@ -180,16 +226,17 @@ class AxhelmKernel {
       sum.put(team.team_rank(), dot);
     } else {
       for_each_step([&](auto first_layer, auto n_layers) {
-        for_each_point(first_layer, n_layers, thread, [&](int k, int c, int at, int, int) {
-          tile_r[at] = tile_s[at] = u[k * stride + c];
+        for_each_point(first_layer, n_layers, thread, [&](int k, int c, int layer, int i, int j) {
+          tile_r[Tiles::at_r(layer, i, j)] = tile_s[Tiles::at_s(layer, i, j)] = u[k * stride + c];
         });
         if (first_layer == 0) differentiate_along_t();
         team.team_barrier();
         differentiate_lines(tile_r, tile_s, n_layers, thread);
         team.team_barrier();
-        const auto make_flux = [&](int k, int c, int at, int i, int j) NEKBONE_K_INLINED {
+        const auto make_flux = [&](int k, int c, int layer, int i, int j) NEKBONE_K_INLINED {
           Lanes &value = u[k * stride + c], &along_t = u_t[k * u_t_stride + c];
-          value = make_fluxes(factor_at(k, c, i, j), lambda, k, i, j, value, tile_r[at], tile_s[at],
+          value = make_fluxes(factor_at(k, c, i, j), lambda, k, i, j, value,
+                              tile_r[Tiles::at_r(layer, i, j)], tile_s[Tiles::at_s(layer, i, j)],
                               along_t, dot);
         };
         for_each_point(first_layer, n_layers, thread, make_flux);
@@ -199,8 +246,8 @@ class AxhelmKernel {
         differentiate_lines(tile_r, tile_s, n_layers, thread);
         sum.fold(team.team_rank());
         team.team_barrier();
-        for_each_point(first_layer, n_layers, thread, [&](int k, int c, int at, int, int) {
-          u[k * stride + c] -= tile_r[at] + tile_s[at];
+        for_each_point(first_layer, n_layers, thread, [&](int k, int c, int layer, int i, int j) {
+          u[k * stride + c] -= tile_r[Tiles::at_r(layer, i, j)] + tile_s[Tiles::at_s(layer, i, j)];
         });
       });
     }
@@ -261,8 +308,8 @@ class AxhelmKernel {
     return left < Shape::layers ? left : Shape::layers;
   }
 
-  /// work(k, c, at, i, j) at the points of the thread's columns in some layers: in layer k of its
-  /// c-th column, over (i, j), which is entry `at` of the tiles.
+  /// work(k, c, layer, i, j) at the points of the thread's columns in some layers: in layer k,
+  /// which is `layer` of the tiles, that of its c-th column, over (i, j).
   template <class First, int n_layers, class Work>
   KOKKOS_FORCEINLINE_FUNCTION static void for_each_point(First first_layer,
                                                          std::integral_constant<int, n_layers>,
@@ -270,8 +317,7 @@ class AxhelmKernel {
     NEKBONE_K_UNROLL
     for (int layer = 0; layer < n_layers; ++layer) {
       for (int c = 0; c < columns; ++c) {
-        const int i = (thread + c) % nq, j = (thread + c) / nq;
-        work(first_layer + layer, c, layer * tile_layer + j * Shape::pitch + i, i, j);
+        work(first_layer + layer, c, layer, (thread + c) % nq, (thread + c) / nq);
       }
     }
   }
@@ -385,16 +431,15 @@ class AxhelmKernel {
                                                        std::integral_constant<int, n_layers>,
                                                        int thread) const {
     for_each_line<n_layers * nq>(thread, [&](int line) {
-      Lanes* const row = tile_r + line * Shape::pitch;
-      differentiate(row, 1, [&](int m, const Lanes& value) { row[m] = value; });
+      Lanes* const along_r = tile_r + Tiles::template line_r<n_layers>(line);
+      differentiate(along_r, 1, [&](int m, const Lanes& value) { along_r[m] = value; });
     });
     // Threads that had no row in the last round begin.
     constexpr int with_row = n_layers * nq % threads;
     const int turned = with_row == 0 ? thread : (thread + threads - with_row) % threads;
     for_each_line<n_layers * nq>(turned, [&](int line) {
-      Lanes* const along_s = tile_s + line / nq * tile_layer + line % nq;
-      differentiate(along_s, Shape::pitch,
-                    [&](int m, const Lanes& value) { along_s[m * Shape::pitch] = value; });
+      Lanes* const along_s = tile_s + Tiles::line_s(line);
+      differentiate(along_s, nq, [&](int m, const Lanes& value) { along_s[m * nq] = value; });
     });
   }
 

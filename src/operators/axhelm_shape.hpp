@@ -17,7 +17,10 @@ struct AxhelmShape {
   static constexpr int threads_per_element_block = 1;  ///< they share its columns
   static constexpr int least_teams = 0;                ///< at once on a multiprocessor; 0: no say
   static constexpr int layers = 1;  ///< of an element that are in the tiles at a time
-  static constexpr int pitch = nq;  ///< Lanes from one row of a tile to the next
+  /// Banks of team scratch, a double wide, that threads beside each other should not meet in; 1:
+  /// none. See AxhelmTiles.
+  static constexpr int scratch_banks = 1;
+  static constexpr bool padded_rows = false;
   /// Whether ∂u/∂t of a thread's columns is in team scratch, else in the thread's own memory; so
   /// are the fluxes along t that take its place. Tiles and it are then one stretch of memory, in
   /// cache.
@@ -70,8 +73,9 @@ struct GpuAxhelmShape {
   static constexpr int threads_per_element_block = nq * nq;
   static constexpr int least_teams = tuning.least_teams;
   static constexpr int layers = tuning.layers;
-  /// Odd, so that the rows that half a warp reads begin in different banks.
-  static constexpr int pitch = nq % 2 == 0 ? nq + 1 : nq;
+  static constexpr int scratch_banks = 16;  ///< half a warp's
+  /// At orders 5, 7 and 11 gaps are faster, for want of registers.
+  static constexpr bool padded_rows = nq != 4 && nq != 10;
   static constexpr bool u_t_in_scratch = tuning.u_t_in_scratch;
   static constexpr bool tiles_in_registers = false;
   static constexpr int factors_ahead = tuning.factors_ahead;
@@ -88,7 +92,8 @@ struct GpuAxhelmShape<2> {
   static constexpr int blocks_per_team = ElementLayout::group_size(2);
   static constexpr int threads_per_element_block = 1;
   static constexpr int least_teams = 12;
-  static constexpr int layers = 2, pitch = 2;
+  static constexpr int layers = 2, scratch_banks = 1;
+  static constexpr bool padded_rows = false;
   static constexpr bool u_t_in_scratch = false, tiles_in_registers = true;
   static constexpr int factors_ahead = 0;
   static constexpr bool prefetches = false;

@@ -413,30 +413,36 @@ TEST(EllipticOperator, CompiledAndRunTimeKernelsAgree) {
   compare_with_run_time_kernel(CompiledOrders{});
 }
 
-/// All layers in the tiles at once and ∂u/∂t in the thread's own memory, as on a GPU.
-template <int nq>
+/// All layers in the tiles at once, laid out as on a GPU, and ∂u/∂t in the thread's own memory.
+template <int nq, bool padded>
 struct WholeElementShape : AxhelmShape<ExecutionSpace, nq> {
   static constexpr int layers = nq;
-  static constexpr int pitch = nq + 1;
+  static constexpr int scratch_banks = 16;
+  static constexpr bool padded_rows = padded;
   static constexpr bool u_t_in_scratch = false;
   static constexpr bool prefetches = false;
 };
+template <int order, bool padded>
+void apply_whole_elements(const AxhelmArguments& arguments, const ExecutionSpace& stream) {
+  AxhelmKernel<order, Geometry::stored, SurfaceResults::stored,
+               WholeElementShape<order + 1, padded>>(arguments)
+      .run(stream);
+}
 template <int order>
 void compare_shapes() {
   const KernelCase c(order);
-  const auto whole_elements = [](const AxhelmArguments& arguments, const ExecutionSpace& stream) {
-    AxhelmKernel<order, Geometry::stored, SurfaceResults::stored, WholeElementShape<order + 1>>(
-        arguments)
-        .run(stream);
-  };
-  expect_equal(c.results(whole_elements), c.results(axhelm), order);
+  const ElementResults expected = c.results(axhelm);
+  expect_equal(c.results(apply_whole_elements<order, false>), expected, order);
+  expect_equal(c.results(apply_whole_elements<order, true>), expected, order);
 }
 TEST(EllipticOperator, ShapesOfTheKernelAgree) {
   if (!is_host_device) GTEST_SKIP() << "a shape for a thread that has an element to itself";
   compare_shapes<1>();
   compare_shapes<2>();
   compare_shapes<3>();
+  compare_shapes<5>();
   compare_shapes<7>();
+  compare_shapes<9>();
 }
 
 // The operator works on two ranges of blocks; together they are the whole.
