@@ -60,6 +60,18 @@ double time_sums(const Communicator& comm, const RankSum<Pair>& sum,
   return (wall_seconds() - begin) / sums_a_sample;
 }
 
+/// It has a communicator of its own, which what it leaves behind does not leave.
+struct TimedSum {
+  std::unique_ptr<Communicator> comm;
+  std::unique_ptr<RankSum<Pair>> sum;
+};
+
+/// What one that was verified did wrong later; thrown on every rank.
+struct LateFailure {
+  std::size_t member;
+  std::string why;
+};
+
 /// What is wrong with sum number `call` on any rank, or nothing. What is thrown is a complaint, but
 /// for an UnavailableError.
 std::string try_sum(const Communicator& comm, const std::function<Pair()>& sum, int call) {
@@ -71,6 +83,41 @@ std::string try_sum(const Communicator& comm, const std::function<Pair()>& sum, 
   if (comm.broadcast(bits) != bits && complaint.empty())
     complaint = fmt::format("WRONG: sum {} differs between ranks 0 and {}", call, comm.rank());
   return comm.first_text(complaint);
+}
+
+/// Times `members`, whose `sums` are, and returns which of them wins; it has been verified once
+/// more. Throws a LateFailure of one that is wrong then, or threw meanwhile.
+std::size_t time_members(const Communicator& comm, std::span<AllReduceResult* const> members,
+                         const std::vector<TimedSum>& sums, const DeviceVector<Pair>& parts,
+                         const TunerOptions& options, const TuningGuard& guard,
+                         AllReduceTuning& tuning) {
+  std::vector<StageResult*> stages;
+  for (AllReduceResult* member : members) stages.push_back(&member->timing.emplace());
+  const auto name = [&](std::size_t m) { return "sum " + members[m]->strategy.name; };
+  tuning.repeats = sums_a_sample;
+  tuning.rounds = Rounds(comm).run(stages, nullptr,
+                                   {.seconds = options.budget_seconds / 10,
+                                    .least = options.minimum_rounds,
+                                    .most = 200,
+                                    .early_stop = options.early_stop},
+                                   [&](std::size_t m) {
+                                     double sample = 0;
+                                     const std::string failure = guarded_failure(
+                                         comm, guard, name(m),
+                                         [&] { sample = time_sums(comm, *sums[m].sum, parts); });
+                                     if (!failure.empty())
+                                       throw LateFailure{m, failure + "; found while it was timed"};
+                                     return sample;
+                                   });
+  const std::size_t winner = judge(stages, {});
+  const std::string failure = guarded(guard, name(winner), [&] {
+    return try_sum(
+        comm, [&] { return sum_of_call(*sums[winner].sum, parts, comm.rank(), sums_verified); },
+        sums_verified);
+  });
+  if (!failure.empty())
+    throw LateFailure{winner, failure + "; found when it had been timed and won"};
+  return winner;
 }
 
 }  // namespace
@@ -116,11 +163,6 @@ AllReduceTuning tune_all_reduce(const Communicator& comm,
   tuning.verify_seconds = comm.max(wall_seconds() - begin);
 
   std::vector<AllReduceResult*> members;
-  // Each has a communicator of its own, which what it leaves behind does not leave.
-  struct TimedSum {
-    std::unique_ptr<Communicator> comm;
-    std::unique_ptr<RankSum<Pair>> sum;
-  };
   std::vector<TimedSum> sums;
   for (AllReduceResult& result : tuning.candidates) {
     if (!result.verified) continue;
@@ -137,35 +179,20 @@ AllReduceTuning tune_all_reduce(const Communicator& comm,
   const DeviceVector<Pair> parts("nekbone_k: parts to sum", n_parts);
   std::size_t winner = 0;
   while (comm.size() > 1 && !members.empty()) {
-    std::vector<StageResult*> stages;
-    for (AllReduceResult* member : members) stages.push_back(&member->timing.emplace());
-    tuning.repeats = sums_a_sample;
-    tuning.rounds =
-        Rounds(comm).run(stages, nullptr,
-                         {.seconds = options.budget_seconds / 10,
-                          .least = options.minimum_rounds,
-                          .most = 200,
-                          .early_stop = options.early_stop},
-                         [&](std::size_t c) {
-                           const auto sample = [&] { return time_sums(comm, *sums[c].sum, parts); };
-                           return guarded(guard, "sum " + members[c]->strategy.name, sample);
-                         });
-    winner = judge(stages, {});
-    // Once more, now that it has been used.
-    AllReduceResult& result = *members[winner];
-    result.failure = guarded(guard, "sum " + result.strategy.name, [&] {
-      return try_sum(
-          comm, [&] { return sum_of_call(*sums[winner].sum, parts, comm.rank(), sums_verified); },
-          sums_verified);
-    });
-    if (result.failure.empty()) break;
-    result.failure += "; found when it had been timed and won";
-    result.verified = false;
-    result.timing.reset();
-    // Others' values may still be on their way: given up, not freed.
-    give_up(std::move(sums[winner]));
-    sums.erase(sums.begin() + static_cast<std::ptrdiff_t>(winner));
-    members.erase(members.begin() + static_cast<std::ptrdiff_t>(winner));
+    try {
+      winner = time_members(comm, members, sums, parts, options, guard, tuning);
+      break;
+    } catch (const LateFailure& failure) {
+      AllReduceResult& result = *members[failure.member];
+      result.failure = failure.why;
+      result.verified = false;
+      for (AllReduceResult* member : members) member->timing.reset();
+      // Others' values may still be on their way: given up, not freed.
+      const auto at = static_cast<std::ptrdiff_t>(failure.member);
+      give_up(std::move(sums[failure.member]));
+      sums.erase(sums.begin() + at);
+      members.erase(members.begin() + at);
+    }
   }
   tuning.tune_seconds = comm.max(wall_seconds() - begin) - tuning.verify_seconds;
   if (members.empty()) return tuning;

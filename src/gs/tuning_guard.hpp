@@ -8,6 +8,7 @@
 #include <string>
 #include <type_traits>
 
+#include "core/communicator.hpp"
 #include "core/errors.hpp"
 #include "core/waiting.hpp"
 
@@ -74,6 +75,19 @@ std::string thrown_by(int rank, const Action& action) {
     what = "no std::exception";
   }
   return "threw on rank " + std::to_string(rank) + ": " + what;
+}
+
+/// What `action`, which uses `strategy` and may not come back from it, throws on any rank, for
+/// people; empty if nothing. No rank leaves before the last, so that one that is waited for is not
+/// waited for by the name of what is tried next. Collective; an UnavailableError is passed on.
+template <class Action>
+std::string guarded_failure(const Communicator& comm, const TuningGuard& guard,
+                            const std::string& strategy, const Action& action) {
+  return guarded(guard, strategy, [&] {
+    const std::string here = thrown_by(comm.rank(), action);
+    // Texts are gathered only where there is one, as this comes after every sample.
+    return comm.all(here.empty()) ? here : comm.first_text(here);
+  });
 }
 
 }  // namespace nekbone_k

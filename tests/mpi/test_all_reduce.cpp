@@ -237,11 +237,14 @@ struct TurnsWrong {
     if (call > 45 && comm.rank() == comm.size() - 1) sums[0] += 1;
   }
 };
+template <int at_call>
 struct Throws {
   static void apply(const Communicator& comm, int call, std::span<double>) {
-    if (call == 3 && comm.rank() == comm.size() / 2) throw std::runtime_error("no such luck");
+    if (call == at_call && comm.rank() == comm.size() / 2) throw std::runtime_error("no such luck");
   }
 };
+// More sums than verification makes of one object, and the last one of a sample, so that none waits.
+using ThrowsLate = Throws<60>;
 std::unique_ptr<AllReduce> make_unavailable(const Communicator&, int, double) {
   throw UnavailableError("there is no such network");
 }
@@ -276,7 +279,7 @@ TEST_F(AllReduceTest, TunerSelectsOneThatIsThere) {
 TEST_F(AllReduceTest, TunerExcludesTheWrongTheThrowingAndTheMissing) {
   const AllReduceStrategy good = all_reduce_strategies().front();
   const std::vector<AllReduceStrategy> strategies{faulty<ForgetsARank>("forgets"),
-                                                  faulty<Throws>("throws"),
+                                                  faulty<Throws<3>>("throws"),
                                                   {"missing", "Host", "", make_unavailable},
                                                   faulty<RoundsOtherwise>("rounds"),
                                                   good};
@@ -310,6 +313,29 @@ TEST_F(AllReduceTest, TunerExcludesTheWinnerThatTurnedWrong) {
   // Which of two is the faster is not known, but one that is wrong is not taken.
   const std::vector<AllReduceStrategy> both{turns, all_reduce_strategies().front()};
   EXPECT_EQ(tune_all_reduce(m_comm, both, quick).selected, 1);
+}
+
+// The others are then timed again, all that were.
+TEST_F(AllReduceTest, TunerExcludesTheOneThatThrewWhileItWasTimed) {
+  if (m_size == 1) GTEST_SKIP() << "alone nothing is timed";
+  const AllReduceStrategy good = all_reduce_strategies().front();
+  for (const bool first : {true, false}) {
+    std::vector<AllReduceStrategy> strategies{faulty<ThrowsLate>("late"), good};
+    if (!first) std::swap(strategies[0], strategies[1]);
+    const AllReduceTuning tuning = tune_all_reduce(m_comm, strategies, quick);
+    const int right = first ? 1 : 0;
+    EXPECT_EQ(tuning.selected, right);
+    const AllReduceResult& late = tuning.candidates[1 - right];
+    EXPECT_FALSE(late.verified || late.timing || late.selected);
+    EXPECT_TRUE(late.available);
+    EXPECT_NE(late.failure.find("no such luck; found while it was timed"), std::string::npos)
+        << late.failure;
+    const auto& timing = tuning.candidates[right].timing;
+    ASSERT_TRUE(timing);
+    EXPECT_EQ(static_cast<int>(timing->samples.size()), tuning.rounds);
+  }
+  EXPECT_EQ(tune_all_reduce(m_comm, std::vector{faulty<ThrowsLate>("late")}, quick).selected, -1);
+  EXPECT_EQ(m_comm.sum(1.0), m_size);
 }
 
 // A sum that the last rank never joins.
