@@ -81,7 +81,7 @@ std::string table_of(std::span<const OrderRecord> orders) {
     for (const Strategy& strategy : strategies) {
       if (strategy.overlapped != overlapped) continue;
       if (first)
-        table.add_text("  ", overlapped ? "with work in between: cost beyond the work alone"
+        table.add_text("  ", overlapped ? "with work meanwhile: cost beyond the work alone"
                                         : "the exchange alone");
       first = false;
       add(strategy.name, [&](const MeanColumn& column) { return column.cell(strategy); });

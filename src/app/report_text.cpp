@@ -201,7 +201,7 @@ std::string closing_text(const RunRecord& record) {
     const Summary& cost = winner.own_stage()->cost;
     table.add({fmt::format("{}", order.order), winner.strategy.name, seconds_text(cost.median),
                fmt::format("{} .. {}", seconds_text(cost.low), seconds_text(cost.high)),
-               winner.strategy.overlapped ? "beyond the work in between" : "the exchange alone"});
+               winner.strategy.overlapped ? "beyond the work" : "the exchange alone"});
   }
   if (!record.orders.empty()) text += table.text();
   if (!record.input.solves() && !record.orders.empty()) text += "\n" + means_text(record.orders);

@@ -19,7 +19,7 @@ namespace nekbone_k {
 /// host. Kernels use either as any other memory.
 ///
 /// Pieces are kept and used again when objects go, as other processes still have them open, so that
-/// destroying one needs no word with the others.
+/// destroying one needs no word with the others: making one waits for what kernels may still store.
 class PeerMemory {
  public:
   /// `bytes` of memory beginning with `n_flags` flags that are 0. `peers` are ranks of `comm` on

@@ -55,60 +55,67 @@ struct CombineShares {
   /// For unpack_by(), with the runs of DOFs and only_slots.
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const IndexRun& run, int from,
                                               const T* received) const {
-    if (is_simple(run)) return combine_simple<false>(run, from, field.data(), received);
+    if (is_simple() && run.stride != 0) {
+      T* const own = field.data();
+      return for_positions_apart<step>(
+          run, nullptr, from,
+          [&](LocalIndex s, LocalIndex only) { return combine<op>(own[s], received[only]); },
+          [&](LocalIndex s, LocalIndex, T value) { own[s] = value; });
+    }
     for_positions<step>(run, only_slots.data(), from, [&](LocalIndex s, LocalIndex only) {
       if (only != HaloPlan::several_shares)
-        two_shares(s, only, received);
+        combine_two(s, only, received);
       else
-        all_shares(s, received);
+        combine_all(s, received);
     });
   }
 
-  /// For ExchangeByKernel: what is in message slots `run`, whose DOFs are in `dofs`; of those that,
-  /// where `has_several` is set, may be in several messages, only those that are not.
-  KOKKOS_FORCEINLINE_FUNCTION void two_shares(const IndexRun& run, const LocalIndex* dofs,
-                                              bool has_several, int from, const T* received) const {
-    if (!has_several && is_simple(run))
-      return combine_simple<true>(run, from, field.data(), received);
+  /// For ExchangeByKernel: combines what came in message slots `run` into their DOFs, which `dofs`
+  /// has by slot. With `has_several`, DOFs that are in several messages are left out.
+  KOKKOS_FORCEINLINE_FUNCTION void combine_piece(const IndexRun& run, const LocalIndex* dofs,
+                                                 bool has_several, int from,
+                                                 const T* received) const {
+    if (is_simple()) {
+      struct Value {
+        T value;
+        bool is_wanted;
+      };
+      T* const own = field.data();
+      return for_positions_apart<step>(
+          run, dofs, from,
+          [&](LocalIndex slot, LocalIndex s) {
+            return Value{combine<op>(own[s], received[slot]),
+                         !has_several || only_slots(s) == slot};
+          },
+          [&](LocalIndex, LocalIndex s, const Value& value) {
+            if (value.is_wanted) own[s] = value.value;
+          });
+    }
     for_positions<step>(run, dofs, from, [&](LocalIndex slot, LocalIndex s) {
-      if (!has_several || only_slots(s) == slot) two_shares(s, slot, received);
+      if (!has_several || only_slots(s) == slot) combine_two(s, slot, received);
     });
   }
-  /// For ExchangeByKernel: the DOFs in `run` of a list.
-  KOKKOS_FORCEINLINE_FUNCTION void all_shares(const IndexRun& run, const LocalIndex* dofs, int from,
-                                              const T* received) const {
+  /// For ExchangeByKernel: combines all shares of the DOFs in `run` of a list.
+  KOKKOS_FORCEINLINE_FUNCTION void combine_listed(const IndexRun& run, const LocalIndex* dofs,
+                                                  int from, const T* received) const {
     for_positions<step>(run, dofs, from,
-                        [&](LocalIndex, LocalIndex s) { all_shares(s, received); });
+                        [&](LocalIndex, LocalIndex s) { combine_all(s, received); });
   }
 
  private:
-  KOKKOS_FORCEINLINE_FUNCTION bool is_simple(const IndexRun& run) const {
-    return commutes(op) && run.stride != 0 && field.extent(1) == 1;
+  KOKKOS_FORCEINLINE_FUNCTION bool is_simple() const {
+    return commutes(op) && field.extent(1) == 1;
   }
-  /// What is_simple(), of slots and their DOFs or the other way round. Neither memory is part of
-  /// the other.
-  template <bool by_slot>
-  KOKKOS_FORCEINLINE_FUNCTION static void combine_simple(const IndexRun& run, int from,
-                                                         T* KOKKOS_RESTRICT own,
-                                                         const T* KOKKOS_RESTRICT others) {
-    for_positions_apart<step>(
-        run, nullptr, from,
-        [&](LocalIndex position, LocalIndex index) {
-          return combine<op>(own[by_slot ? index : position], others[by_slot ? position : index]);
-        },
-        [&](LocalIndex position, LocalIndex index, T value) {
-          own[by_slot ? index : position] = value;
-        });
-  }
+
   /// DOF s, which one other rank has, whose share came in `slot`.
-  KOKKOS_FORCEINLINE_FUNCTION void two_shares(LocalIndex s, LocalIndex slot,
-                                              const T* received) const {
-    if (!commutes(op)) return all_shares(s, received);
+  KOKKOS_FORCEINLINE_FUNCTION void combine_two(LocalIndex s, LocalIndex slot,
+                                               const T* received) const {
+    if (!commutes(op)) return combine_all(s, received);
     const int components = static_cast<int>(field.extent(1));
     for (int c = 0; c < components; ++c)
       field(s, c) = combine<op>(field(s, c), received[std::size_t(slot) * components + c]);
   }
-  KOKKOS_FORCEINLINE_FUNCTION void all_shares(LocalIndex s, const T* received) const {
+  KOKKOS_FORCEINLINE_FUNCTION void combine_all(LocalIndex s, const T* received) const {
     const int components = static_cast<int>(field.extent(1));
     for (int c = 0; c < components; ++c) {
       const auto share = [&](LocalIndex at) {

@@ -79,23 +79,21 @@ KOKKOS_FORCEINLINE_FUNCTION void for_positions_apart(const IndexRun& run, const 
     });
   } else {
     constexpr int at_once = 4;
-    const auto index_of = [&](LocalIndex i) {
-      return run.stride != 0 ? run.first + i * run.stride : indices[run.begin + i];
-    };
-    LocalIndex i = from;
-    for (; i + (at_once - 1) * step < run.count; i += at_once * step) {
+    for (LocalIndex i = from; i < run.count; i += at_once * step) {
       LocalIndex index[at_once];
       decltype(load(i, i)) value[at_once];
       NEKBONE_K_UNROLL
-      for (int n = 0; n < at_once; ++n) index[n] = index_of(i + n * step);
+      for (int n = 0; n < at_once; ++n) {
+        const LocalIndex at = i + n * step;
+        if (at < run.count)
+          index[n] = run.stride != 0 ? run.first + at * run.stride : indices[run.begin + at];
+      }
       NEKBONE_K_UNROLL
-      for (int n = 0; n < at_once; ++n) value[n] = load(run.begin + i + n * step, index[n]);
+      for (int n = 0; n < at_once; ++n)
+        if (i + n * step < run.count) value[n] = load(run.begin + i + n * step, index[n]);
       NEKBONE_K_UNROLL
-      for (int n = 0; n < at_once; ++n) store(run.begin + i + n * step, index[n], value[n]);
-    }
-    for (; i < run.count; i += step) {
-      const LocalIndex index = index_of(i);
-      store(run.begin + i, index, load(run.begin + i, index));
+      for (int n = 0; n < at_once; ++n)
+        if (i + n * step < run.count) store(run.begin + i + n * step, index[n], value[n]);
     }
   }
 }

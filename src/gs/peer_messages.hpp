@@ -80,12 +80,10 @@ KOKKOS_FUNCTION void write_piece(const PeerTeam& team, const PeerMessages& messa
   const IndexRun slots =
       source.is_packed ? IndexRun{piece.run.begin, piece.run.count, piece.run.begin, 1} : piece.run;
   if (source.words == 1 && source.item_stride == 1) {
-    const Word* KOKKOS_RESTRICT const items = source.data;
-    Word* KOKKOS_RESTRICT const there = to;
     for_positions_apart<step>(
         slots, messages.dofs.data(), team.team_rank(),
-        [&](LocalIndex, LocalIndex index) { return items[index]; },
-        [&](LocalIndex slot, LocalIndex, Word value) { there[slot] = value; });
+        [&](LocalIndex, LocalIndex index) { return source.data[index]; },
+        [&](LocalIndex slot, LocalIndex, Word value) { to[slot] = value; });
   } else {
     for_positions<step>(
         slots, messages.dofs.data(), team.team_rank(), [&](LocalIndex slot, LocalIndex index) {
@@ -113,6 +111,11 @@ KOKKOS_FUNCTION void write_piece(const PeerTeam& team, const PeerMessages& messa
 /// A whole exchange of a field of T: writes the messages of a call, waits for what comes, and
 /// combines it: a piece as soon as it is there, by the team that wrote the same one, but for DOFs
 /// that are in several messages, which wait for all.
+///
+/// Pieces meet in cache lines, so that a team may have read the beginning of one that had not come.
+/// It is read again behind the fence that follows its flag; but not if it were read as memory that
+/// nobody writes while a kernel runs, so that no pointer here must promise that (no
+/// KOKKOS_RESTRICT).
 template <class T, class Combine>
 struct ExchangeByKernel {
   PeerMessages messages;
@@ -134,8 +137,8 @@ struct ExchangeByKernel {
       Kokkos::single(Kokkos::PerTeam(team),
                      [&]() { await(piece.arrived, messages.call, messages.late); });
       team.team_barrier();
-      combine.two_shares(piece.run, messages.dofs.data(), piece.has_several, team.team_rank(),
-                         landing);
+      combine.combine_piece(piece.run, messages.dofs.data(), piece.has_several, team.team_rank(),
+                            landing);
       return;
     }
     const auto n_peers = static_cast<int>(messages.peers.extent(0));
@@ -144,7 +147,7 @@ struct ExchangeByKernel {
       await(messages.peers(p).arrived, messages.call, messages.late);
     }
     team.team_barrier();
-    combine.all_shares(piece.run, messages.shared_by_several.data(), team.team_rank(), landing);
+    combine.combine_listed(piece.run, messages.shared_by_several.data(), team.team_rank(), landing);
   }
 };
 

@@ -99,7 +99,7 @@ std::vector<Strategy> make_table() {
     if (table[i].name.ends_with("crystal")) continue;
     Strategy overlapped = table[i];
     overlapped.name += "+overlap";
-    overlapped.description += ", interior elements in between";
+    overlapped.description += ", interior elements meanwhile";
     overlapped.overlapped = true;
     overlapped.cost.one_kernel = false;
     table.push_back(overlapped);

@@ -170,16 +170,11 @@ class Tuner {
     m_result.breakdown.reset();
   }
 
-  /// Does `action`, which uses `candidate` and may not come back from it. Where it throws on some
-  /// rank, all throw a LateFailure. No rank leaves before the last, so that one that is waited for
-  /// is not waited for by the name of the next candidate.
+  /// Does `action`, which uses `candidate`. Where it throws on some rank, all throw a LateFailure.
   template <class Action>
   void attempt(Candidate& candidate, const Action& action) const {
-    const std::string failure = guarded(m_guard, candidate.result.strategy.name, [&] {
-      const std::string here = thrown_by(m_comm.rank(), action);
-      // Texts are gathered only where there is one, as this comes after every sample.
-      return m_comm.all(here.empty()) ? here : m_comm.first_text(here);
-    });
+    const std::string failure =
+        guarded_failure(m_comm, m_guard, candidate.result.strategy.name, action);
     if (!failure.empty()) throw LateFailure<T>{&candidate, failure + "; found while it was timed"};
   }
 
@@ -222,6 +217,7 @@ class Tuner {
     if (plain_winner != nullptr) members.insert(members.begin(), plain_winner);
     for (Candidate* c : members) c->result.with_work.emplace();
     const double portion = m_result.work_portion = choose_portion(overlapped);
+    m_result.work_meanwhile = time_meanwhile(portion);
     m_result.rounds_with_work =
         m_rounds.run(stage_of(members, &CandidateResult::with_work), &m_result.work_alone,
                      limits(end_of_stage_2), [&](std::size_t c) {
@@ -278,8 +274,16 @@ class Tuner {
     return seconds;
   }
 
+  /// How long exchanges can hide behind that portion of the work, s; the slowest rank.
+  double time_meanwhile(double portion) const {
+    double work = for_ever;
+    for (int i = 0; i < 2; ++i)  // the shorter: one may be the first, or meet a busy moment
+      work = std::min(work, m_comm.max(seconds_of([&] { m_work.meanwhile(portion); })));
+    return work;
+  }
+
   /// The portion of the work of which what hides the exchange lasts long enough, the same on every
-  /// rank. Says how long.
+  /// rank.
   double choose_portion(const Members& overlapped) {
     double exchange = 0;
     for (Candidate* c : overlapped) {
@@ -289,14 +293,9 @@ class Tuner {
     // pieces, so what was done is measured.
     const double wanted = work_per_exchange * exchange;
     for (double portion = 1e-3;;) {
-      double& work = m_result.work_meanwhile = for_ever;
-      for (int i = 0; i < 2; ++i)  // the shorter: one may be the first, or meet a busy moment
-        work = std::min(work, m_comm.max(seconds_of([&] { m_work.meanwhile(portion); })));
+      const double work = time_meanwhile(portion);
       const double enough = portion * wanted / std::max(work, 1e-9);
-      if (work >= wanted) {
-        work = wanted;
-        return std::max(enough, 1e-6);
-      }
+      if (work >= wanted) return std::max(enough, 1e-6);
       if (work > 0.7 * wanted || portion == 1) return portion;
       portion = std::min(1.0, std::max(enough, 2 * portion));
     }

@@ -29,8 +29,8 @@ struct StaticNq {
 /// - Lines along r want rows of odd length: either there are gaps between them all the same
 ///   (`padded_rows`), or lines whose places in a layer differ by `period`, and so begin in the same
 ///   bank, are gone through one after the other: a stretch of lines of that length of all layers,
-///   which are an odd number of banks apart, and then the next stretch. That conflicts least, but
-///   where lines begin takes longer to compute.
+///   which are an odd number of banks apart, and then the next stretch. That conflicts less at
+///   orders 3 and 9, but where lines begin takes longer to compute.
 template <int nq, int layers, int banks, bool padded_rows>
 struct AxhelmTiles {
   static constexpr bool is_even = banks > 1 && nq % 2 == 0;

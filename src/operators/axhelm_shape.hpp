@@ -47,23 +47,23 @@ struct AxhelmShape {
 /// column; small elements share a team. `least_teams` bounds the registers of a thread.
 struct GpuAxhelmTuning {
   int blocks_per_team, layers, factors_ahead, least_teams;
-  bool u_t_in_scratch, adds_surface_results;
+  bool u_t_in_scratch, padded_rows, adds_surface_results;
 };
 inline constexpr GpuAxhelmTuning gpu_axhelm_tuning[] = {
-    {7, 3, 3, 10, false, true},  // Nq = 3
-    {4, 4, 2, 10, false, true},  // 4
-    {5, 5, 2, 5, false, true},   // 5
-    {3, 6, 3, 5, true, true},    // 6
-    {3, 7, 3, 4, true, true},    // 7
-    {1, 8, 4, 7, true, true},    // 8
-    {1, 9, 3, 5, true, false},   // 9
-    {1, 10, 4, 4, true, false},  // 10
-    {1, 11, 4, 4, true, true},   // 11
-    {1, 12, 3, 3, true, false},  // 12
-    {1, 7, 5, 2, true, false},   // 13
-    {1, 7, 3, 2, true, false},   // 14
-    {1, 5, 2, 2, true, false},   // 15
-    {1, 8, 1, 2, false, false},  // 16
+    {7, 3, 3, 10, false, true, true},   // Nq = 3
+    {4, 4, 2, 10, false, false, true},  // 4
+    {5, 5, 2, 5, false, true, true},    // 5
+    {3, 6, 3, 5, true, true, true},     // 6
+    {3, 7, 3, 4, true, true, true},     // 7
+    {1, 8, 4, 7, true, true, true},     // 8
+    {1, 9, 3, 5, true, true, false},    // 9
+    {1, 10, 4, 4, true, false, false},  // 10
+    {1, 11, 4, 4, true, true, true},    // 11
+    {1, 12, 3, 3, true, true, false},   // 12
+    {1, 7, 5, 2, true, true, false},    // 13
+    {1, 7, 3, 2, true, true, false},    // 14
+    {1, 5, 2, 2, true, true, false},    // 15
+    {1, 8, 1, 2, false, true, false},   // 16
 };
 template <int nq>
 struct GpuAxhelmShape {
@@ -74,8 +74,7 @@ struct GpuAxhelmShape {
   static constexpr int least_teams = tuning.least_teams;
   static constexpr int layers = tuning.layers;
   static constexpr int scratch_banks = 16;  ///< half a warp's
-  /// At orders 5, 7 and 11 gaps are faster, for want of registers.
-  static constexpr bool padded_rows = nq != 4 && nq != 10;
+  static constexpr bool padded_rows = tuning.padded_rows;
   static constexpr bool u_t_in_scratch = tuning.u_t_in_scratch;
   static constexpr bool tiles_in_registers = false;
   static constexpr int factors_ahead = tuning.factors_ahead;

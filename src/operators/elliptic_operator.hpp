@@ -49,7 +49,7 @@ class EllipticOperator {
 
   /// The element kernel on a portion in (0, 1] of the boundary blocks, which an exchange waits for,
   /// and of the interior ones, which it can hide behind, for timing one between them; au is left
-  /// with no meaning. The first ran on `stream` after what the default instance had to do before.
+  /// with no meaning. The first runs on `stream`, after what was launched on the default instance.
   /// Not collective.
   void apply_some_boundary(const DeviceVector<double>& u, const DeviceVector<double>& au,
                            double portion, const ExecutionSpace& stream = {}) const;

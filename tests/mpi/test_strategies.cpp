@@ -217,41 +217,51 @@ TEST_P(StrategiesEach, AddsSharesInRankOrderOfTwoFieldsInTurn) {
     for (const int n : {1, 2}) expect_sums_of_two_fields({m_comm, GetParam(), candidates, n}, n);
 }
 
-KOKKOS_FUNCTION double share_at(LocalIndex s, int rank, int call) {
-  return s % 1000 + 1000 * rank + 100'000 * call;
+// So small that sums of floats are exact.
+KOKKOS_FUNCTION int share_at(LocalIndex s, int component, int rank, int call) {
+  return s % 1000 + 1000 * rank + 10'000 * call + 100 * component;
 }
 
+template <class T>
 struct SetShares {
-  DeviceField<double> field;
+  DeviceField<T> field;
   int rank, call;
-  KOKKOS_FUNCTION void operator()(LocalIndex s) const { field(s, 0) = share_at(s, rank, call); }
+  KOKKOS_FUNCTION void operator()(LocalIndex s) const {
+    for (int c = 0; c < static_cast<int>(field.extent(1)); ++c)
+      field(s, c) = static_cast<T>(share_at(s, c, rank, call));
+  }
 };
 
 // Of sums or, at odd calls, of largest shares.
+template <class T>
 struct CountWrong {
-  DeviceField<double> field;
+  DeviceField<T> field;
   int ranks, call;
   DeviceVector<int> wrong;
   KOKKOS_FUNCTION void operator()(LocalIndex s) const {
-    double right = share_at(s, ranks - 1, call);
-    for (int r = 0; call % 2 == 0 && r < ranks - 1; ++r) right += share_at(s, r, call);
-    if (field(s, 0) != right) Kokkos::atomic_inc(&wrong(0));
+    for (int c = 0; c < static_cast<int>(field.extent(1)); ++c) {
+      int right = share_at(s, c, ranks - 1, call);
+      for (int r = 0; call % 2 == 0 && r < ranks - 1; ++r) right += share_at(s, c, r, call);
+      if (field(s, c) != static_cast<T>(right)) Kokkos::atomic_inc(&wrong(0));
+    }
   }
 };
 
 // All ranks share all DOFs, and no rank waits for another but by the exchange.
-int count_wrong_calls_in_a_row(const Communicator& comm, const Strategy& strategy) {
+template <class T>
+int count_wrong_calls_in_a_row(const Communicator& comm, const Strategy& strategy,
+                               int components = 1) {
   constexpr LocalIndex n = 3000;
   std::vector<GlobalId> ids(n);
   std::iota(ids.begin(), ids.end(), 0);
   const auto plan = std::make_shared<const DeviceHaloPlan>(make_halo_plan(comm, ids));
   const LocalIndex n_shared = plan->host.n_shared();
-  HaloExchange<double> exchange(comm, plan, strategy);
-  const DeviceField<double> field("field", n, 1);
+  HaloExchange<T> exchange(comm, plan, strategy, components);
+  const DeviceField<T> field("field", n, components);
   const DeviceVector<int> wrong("wrong", 1);
   for (int call = 0; call < 40; ++call) {
     const Kokkos::RangePolicy<ExecutionSpace> shared(0, n_shared);
-    Kokkos::parallel_for("shares", shared, SetShares{field, comm.rank(), call});
+    Kokkos::parallel_for("shares", shared, SetShares<T>{field, comm.rank(), call});
     const Reduction op = call % 2 == 0 ? Reduction::add : Reduction::max;
     if ((comm.rank() + call / 2) % 2 == 0) {
       exchange.exchange(field, op);
@@ -259,7 +269,7 @@ int count_wrong_calls_in_a_row(const Communicator& comm, const Strategy& strateg
       exchange.start(field);
       exchange.finish(field, op);
     }
-    Kokkos::parallel_for("wrong", shared, CountWrong{field, comm.size(), call, wrong});
+    Kokkos::parallel_for("wrong", shared, CountWrong<T>{field, comm.size(), call, wrong});
   }
   Kokkos::fence("calls in a row");
   exchange.check();
@@ -267,11 +277,36 @@ int count_wrong_calls_in_a_row(const Communicator& comm, const Strategy& strateg
 }
 
 TEST_P(StrategiesEach, AnswersRanksThatExchangeAtOnceOrInParts) {
-  EXPECT_EQ(count_wrong_calls_in_a_row(m_comm, GetParam()), 0);
+  EXPECT_EQ(count_wrong_calls_in_a_row<double>(m_comm, GetParam()), 0);
+  EXPECT_EQ(count_wrong_calls_in_a_row<double>(m_comm, GetParam(), 3), 0);
+  EXPECT_EQ(count_wrong_calls_in_a_row<float>(m_comm, GetParam()), 0);
+  EXPECT_EQ(count_wrong_calls_in_a_row<float>(m_comm, GetParam(), 3), 0);
   for (const int ranks_per_node : {1, 2, 3}) {
     const PretendedNodes nodes(ranks_per_node);
     if (!why_unavailable(m_comm, GetParam()).empty()) continue;
-    EXPECT_EQ(count_wrong_calls_in_a_row(m_comm, GetParam()), 0) << ranks_per_node << " a node";
+    EXPECT_EQ(count_wrong_calls_in_a_row<double>(m_comm, GetParam()), 0)
+        << ranks_per_node << " a node";
+  }
+}
+
+// Where -0 is the least or the largest beside 0 is for the order of the ranks to say, the same on
+// all.
+TEST_P(StrategiesEach, LeavesZerosAlikeOnAllRanks) {
+  constexpr LocalIndex n = 3000;
+  std::vector<GlobalId> ids(n);
+  std::iota(ids.begin(), ids.end(), 0);
+  const auto plan = std::make_shared<const DeviceHaloPlan>(make_halo_plan(m_comm, ids));
+  HaloExchange<double> exchange(m_comm, plan, GetParam());
+  const DeviceField<double> field("field", n, 1);
+  const auto host = Kokkos::create_mirror_view(field);
+  for (const Reduction op : {Reduction::min, Reduction::max}) {
+    for (LocalIndex s = 0; s < n; ++s) host(s, 0) = (s + m_comm.rank()) % 2 == 0 ? 0.0 : -0.0;
+    Kokkos::deep_copy(field, host);
+    exchange.exchange(field, op);
+    Kokkos::deep_copy(host, field);
+    std::string signs(n, ' ');
+    for (LocalIndex s = 0; s < n; ++s) signs[s] = std::signbit(host(s, 0)) ? '-' : '+';
+    EXPECT_EQ(signs, m_comm.broadcast(signs));
   }
 }
 

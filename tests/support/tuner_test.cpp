@@ -1,6 +1,7 @@
 #include "support/tuner_test.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 namespace nekbone_k {
@@ -172,7 +173,7 @@ void TunerTest::expect_consistent(const GatherScatter& gs, const TuningResult& r
   EXPECT_EQ(result.selected,
             expect_follows_from_samples(result, members, &CandidateResult::with_work,
                                         result.rounds_with_work, result.work_alone));
-  EXPECT_GT(result.work_meanwhile, 0);
+  EXPECT_TRUE(result.work_meanwhile > 0 && std::isfinite(result.work_meanwhile));
   EXPECT_GT(result.work_portion, 0);
   EXPECT_LE(result.work_portion, 1);
   EXPECT_EQ(result.work_name, "test work");

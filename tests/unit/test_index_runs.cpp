@@ -96,15 +96,19 @@ TEST(IndexRuns, PackWhatTheListSays) {
     for (int c = 0; c < components; ++c) host(a, c) = a + 0.1 * c;
   Kokkos::deep_copy(field, host);
   const auto dofs = nekbone_k::to_device("dofs", indices);
-  const DeviceRuns runs = nekbone_k::to_device("runs", find_runs(indices));
-  for (const int sent : {1, components}) {
-    const DeviceVector<double> to("packed", std::size_t(n_slots) * sent);
-    for_index_runs("pack", ExecutionSpace(), runs,
-                   PackRun<double>{field.data(), field.stride(1), sent, dofs.data(), to.data()});
-    const auto packed = Kokkos::create_mirror_view_and_copy(HostMemory(), to);
-    for (LocalIndex slot = 0; slot < n_slots; ++slot)
-      for (int c = 0; c < sent; ++c)
-        ASSERT_EQ(packed(std::size_t(slot) * sent + c), indices[slot] + 0.1 * c);
+  // As long as a thread's first position, its first few, and several times as many, and some more.
+  for (const LocalIndex longest : {RunShape::team_size, 3 * RunShape::team_size, n_slots}) {
+    const DeviceRuns runs =
+        nekbone_k::to_device("runs", find_runs(indices, 0, n_slots, RunShape::shortest, longest));
+    for (const int sent : {1, components}) {
+      const DeviceVector<double> to("packed", std::size_t(n_slots) * sent);
+      for_index_runs("pack", ExecutionSpace(), runs,
+                     PackRun<double>{field.data(), field.stride(1), sent, dofs.data(), to.data()});
+      const auto packed = Kokkos::create_mirror_view_and_copy(HostMemory(), to);
+      for (LocalIndex slot = 0; slot < n_slots; ++slot)
+        for (int c = 0; c < sent; ++c)
+          ASSERT_EQ(packed(std::size_t(slot) * sent + c), indices[slot] + 0.1 * c) << longest;
+    }
   }
 }
 

@@ -24,7 +24,7 @@ constexpr int team_size = RunShape::team_size;
 /// many write at once, but two of each thread if they are small; of long messages more, as each
 /// team's begin and end take their time.
 LocalIndex most_of_a_team(std::size_t n_positions, std::size_t item_bytes) {
-  constexpr std::size_t enough_teams = 1024, least_bytes = 4096, most_bytes = 32768;
+  constexpr std::size_t enough_teams = 512, least_bytes = 4096, most_bytes = 32768;
   const std::size_t bytes = std::clamp(n_positions * item_bytes / enough_teams / least_bytes,
                                        std::size_t{1}, most_bytes / least_bytes) *
                             least_bytes;
@@ -76,11 +76,7 @@ struct Pull {
 class PeerExchange final : public Exchange {
  public:
   PeerExchange(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
-      : m_comm(comm),
-        m_plan(plan),
-        m_buffers(buffers),
-        m_messages_of_dof(messages_of_dofs(plan)),
-        m_late("nekbone_k: a message is late") {
+      : m_comm(comm), m_plan(plan), m_buffers(buffers), m_late("nekbone_k: a message is late") {
     const std::vector<int> nodes = nodes_of_ranks(comm);
     std::vector<int> near;
     for (const Neighbour& n : plan.neighbours) {
@@ -179,7 +175,8 @@ class PeerExchange final : public Exchange {
  private:
   using Bytes = Kokkos::View<std::byte*, DeviceMemory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-  /// Those of what came, in the order of m_near; behind them those of what was written.
+  /// Those of messages that came, in the order of m_near; behind them those of what was written;
+  /// and behind these, on a GPU, those of pieces that came.
   Flag* flags() const { return reinterpret_cast<Flag*>(m_memory->here()); }
   std::byte* landing(std::uint64_t call) const {
     return m_memory->here() + m_n_flags * sizeof(Flag) + call % 2 * m_landing_bytes;
@@ -247,6 +244,7 @@ class PeerExchange final : public Exchange {
                    .arrived = flags() + p,
                    .written = flags() + m_near.size() + p},
                   peers, pieces);
+      require(pieces.size() - first == n_pieces(m_near[p]), "a message is not cut as announced");
       if (is_host_device) continue;
       for (std::size_t i = first; i < pieces.size(); ++i) {
         pieces[i].sent = reinterpret_cast<Flag*>(there + told[3]) + (i - first);
@@ -271,25 +269,24 @@ class PeerExchange final : public Exchange {
       const std::vector<IndexRun> runs =
           find_runs(m_plan.message_dofs, begin, end, RunShape::shortest, longest);
       pieces.push_back({.peer = static_cast<int>(peers.size()),
-                        .run = runs.size() == 1 ? runs[0] : IndexRun{begin, end - begin, 0, 0},
-                        .has_several = has_several(begin, end)});
+                        .run = runs.size() == 1 ? runs[0] : IndexRun{begin, end - begin, 0, 0}});
     }
     peers.push_back(peer);
-  }
-
-  /// Whether some DOFs of these slots are in other messages, too.
-  bool has_several(LocalIndex begin, LocalIndex end) const {
-    return std::any_of(m_plan.message_dofs.begin() + begin, m_plan.message_dofs.begin() + end,
-                       [&](LocalIndex dof) { return m_messages_of_dof[dof] > 1; });
   }
 
   /// Lists `pieces`, which are written, and what a kernel that does it all does besides.
   void list_pieces(std::vector<PeerPiece> pieces) {
     m_n_written = static_cast<int>(pieces.size());
     if (can_be_one_kernel()) {
+      const std::vector<int> messages = messages_of_dofs(m_plan);
+      for (PeerPiece& piece : pieces) {
+        const auto first = m_plan.message_dofs.begin() + piece.run.begin;
+        piece.has_several = std::any_of(first, first + piece.run.count,
+                                        [&](LocalIndex dof) { return messages[dof] > 1; });
+      }
       std::vector<LocalIndex> several;
-      for (std::size_t dof = 0; dof < m_messages_of_dof.size(); ++dof)
-        if (m_messages_of_dof[dof] > 1) several.push_back(static_cast<LocalIndex>(dof));
+      for (std::size_t dof = 0; dof < messages.size(); ++dof)
+        if (messages[dof] > 1) several.push_back(static_cast<LocalIndex>(dof));
       const auto n_several = static_cast<LocalIndex>(several.size());
       for (const IndexRun& run : find_runs(several, 0, n_several, RunShape::shortest,
                                            most_of_a_team(n_several, m_buffers.item_bytes)))
@@ -318,7 +315,6 @@ class PeerExchange final : public Exchange {
   const Communicator& m_comm;
   const HaloPlan& m_plan;
   MessageBuffers m_buffers;
-  std::vector<int> m_messages_of_dof;
   std::vector<Neighbour> m_near;  // on this node
   HaloPlan m_far;                 // its neighbours are those elsewhere, its slots those of all
   std::array<std::unique_ptr<Exchange>, 2> m_far_exchange;  // into either landing
