@@ -43,16 +43,12 @@ struct alignas(128) Flag {
   std::uint64_t value;
 };
 
-/// Sets a flag in any process's memory, after a fence of the caller's. For kernels.
-KOKKOS_INLINE_FUNCTION void set(Flag* flag, std::uint64_t value) {
-  // One aligned word: no processor tears it.
-  *const_cast<volatile std::uint64_t*>(&flag->value) = value;
-}
-
-/// set() after everything that this thread, or others before a barrier with it, wrote.
+/// Sets a flag in any process's memory after everything that this thread, or others before a
+/// barrier with it, wrote. For kernels.
 KOKKOS_INLINE_FUNCTION void raise(Flag* flag, std::uint64_t value) {
   desul::atomic_thread_fence(desul::MemoryOrderRelease(), desul::MemoryScopeNode());
-  set(flag, value);
+  // One aligned word: no processor tears it.
+  *const_cast<volatile std::uint64_t*>(&flag->value) = value;
 }
 
 /// Whether a flag has come to `value`; if so, what was written before it was raised can be read.
@@ -62,18 +58,24 @@ KOKKOS_INLINE_FUNCTION bool is_raised(const Flag* flag, std::uint64_t value) {
   return true;
 }
 
-/// Waits until a flag has come to `value`; about a minute, as a look takes a device most of a
-/// microsecond, and then sets `late`, in the host's memory, and goes on. For kernels.
-KOKKOS_INLINE_FUNCTION void await(const Flag* flag, std::uint64_t value, int* late) {
+/// Looks until `done()`; about a minute, as a look takes a device most of a microsecond, and then
+/// sets `late`, in the host's memory, and goes on. For kernels.
+template <class Done>
+KOKKOS_INLINE_FUNCTION void look_until(const Done& done, int* late) {
   constexpr std::int64_t patience = 100'000'000;
   std::int64_t looks = 0;
-  while (!is_raised(flag, value)) {
+  while (!done()) {
     // Others' lateness is looked at seldom: reading the host's memory takes long.
     if (++looks % 65536 != 0 || (looks < patience && *const_cast<volatile int*>(late) == 0))
       continue;
     *const_cast<volatile int*>(late) = 1;
     return;
   }
+}
+
+/// look_until() a flag has come to `value`.
+KOKKOS_INLINE_FUNCTION void await(const Flag* flag, std::uint64_t value, int* late) {
+  look_until([&] { return is_raised(flag, value); }, late);
 }
 
 }  // namespace nekbone_k

@@ -51,7 +51,7 @@ struct Arrival {
   int* late = nullptr;
 };
 
-struct PeerMessages;  // peer_messages.hpp
+struct WordMessages;  // exchange_by_kernel.hpp
 
 /// Moves the packed messages of one set of buffers, again and again.
 ///
@@ -84,8 +84,8 @@ class Exchange {
   /// For strategies by which one kernel can do a whole exchange: begins one, in the place of
   /// pack(), start() and finish(), and returns what that kernel, launched next, has to write and to
   /// wait for; valid until the next exchange begins. Null, and nothing has begun, where there is no
-  /// such way. Each rank may do either: its neighbours see no difference.
-  virtual const PeerMessages* begin_by_kernel() { return nullptr; }
+  /// such way. All ranks get one or none, and may use both ways in turn.
+  virtual const WordMessages* begin_by_kernel() { return nullptr; }
 
   /// Throws InternalError if a message that kernels waited for did not come. To be called where the
   /// host has waited for the device.

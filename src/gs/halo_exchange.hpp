@@ -8,9 +8,9 @@
 #include "core/streams.hpp"
 #include "core/types.hpp"
 #include "gs/exchange.hpp"
+#include "gs/exchange_by_kernel.hpp"
 #include "gs/index_runs.hpp"
 #include "gs/message_memory.hpp"
-#include "gs/peer_messages.hpp"
 #include "gs/reduction.hpp"
 #include "gs/strategy_table.hpp"
 
@@ -47,6 +47,7 @@ DeviceField<T> as_field(const DeviceVector<T>& vector) {
 /// read.
 template <class T, Reduction op>
 struct CombineShares {
+  static constexpr Reduction operation = op;
   static constexpr int step = RunShape::team_size;
 
   DeviceField<T> field;
@@ -70,52 +71,24 @@ struct CombineShares {
     });
   }
 
-  /// For ExchangeByKernel: combines what came in message slots `run` into their DOFs, which `dofs`
-  /// has by slot. With `has_several`, DOFs that are in several messages are left out.
-  KOKKOS_FORCEINLINE_FUNCTION void combine_piece(const IndexRun& run, const LocalIndex* dofs,
-                                                 bool has_several, int from,
-                                                 const T* received) const {
-    if (is_simple()) {
-      struct Value {
-        T value;
-        bool is_wanted;
-      };
-      T* const own = field.data();
-      return for_positions_apart<step>(
-          run, dofs, from,
-          [&](LocalIndex slot, LocalIndex s) {
-            return Value{combine<op>(own[s], received[slot]),
-                         !has_several || only_slots(s) == slot};
-          },
-          [&](LocalIndex, LocalIndex s, const Value& value) {
-            if (value.is_wanted) own[s] = value.value;
-          });
-    }
-    for_positions<step>(run, dofs, from, [&](LocalIndex slot, LocalIndex s) {
-      if (!has_several || only_slots(s) == slot) combine_two(s, slot, received);
-    });
-  }
-  /// For ExchangeByKernel: combines all shares of the DOFs in `run` of a list.
-  KOKKOS_FORCEINLINE_FUNCTION void combine_listed(const IndexRun& run, const LocalIndex* dofs,
-                                                  int from, const T* received) const {
-    for_positions<step>(run, dofs, from,
-                        [&](LocalIndex, LocalIndex s) { combine_all(s, received); });
-  }
+  // For ExchangeByKernel.
 
- private:
+  /// Whether shares are numbers that may be combined in either order.
   KOKKOS_FORCEINLINE_FUNCTION bool is_simple() const {
     return commutes(op) && field.extent(1) == 1;
   }
-
-  /// DOF s, which one other rank has, whose share came in `slot`.
+  /// DOF s, which one other rank has, whose share came in `slot`. Reads each word once.
+  template <class Received>
   KOKKOS_FORCEINLINE_FUNCTION void combine_two(LocalIndex s, LocalIndex slot,
-                                               const T* received) const {
+                                               const Received& received) const {
     if (!commutes(op)) return combine_all(s, received);
     const int components = static_cast<int>(field.extent(1));
     for (int c = 0; c < components; ++c)
       field(s, c) = combine<op>(field(s, c), received[std::size_t(slot) * components + c]);
   }
-  KOKKOS_FORCEINLINE_FUNCTION void combine_all(LocalIndex s, const T* received) const {
+  /// DOF s, however many ranks have it. Reads each word once.
+  template <class Received>
+  KOKKOS_FORCEINLINE_FUNCTION void combine_all(LocalIndex s, const Received& received) const {
     const int components = static_cast<int>(field.extent(1));
     for (int c = 0; c < components; ++c) {
       const auto share = [&](LocalIndex at) {
@@ -173,17 +146,16 @@ class HaloExchange {
     start(field);
     finish(field, op);
   }
-  /// exchange() by one kernel. Returns false, having done nothing, where there is no such way: the
-  /// strategy has none, is overlapped, or shares are not what is combined.
+  /// exchange() by one kernel, on all ranks or on none. Returns false, having done nothing, where
+  /// there is no such way: the strategy has none, is overlapped, or shares are not what is
+  /// combined.
   bool exchange_by_kernel(const DeviceField<T>& field, Reduction op) {
     if (!m_may_be_one_kernel) return false;
-    const PeerMessages* const messages = m_exchange->begin_by_kernel();
+    const WordMessages* const messages = m_exchange->begin_by_kernel();
     if (messages == nullptr) return false;
     order(ExecutionSpace(), m_stream);
     with_reduction(op, [&](auto reduction) {
-      launch_exchange(m_stream, *messages,
-                      MessageSource<T>{field.data(), false, 1, field.stride(1), m_components},
-                      shares<decltype(reduction)::value>(field));
+      launch_exchange<T>(m_stream, *messages, shares<decltype(reduction)::value>(field));
     });
     order(m_stream, ExecutionSpace());
     return true;

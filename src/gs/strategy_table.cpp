@@ -89,6 +89,8 @@ std::vector<Strategy> make_table() {
   for (const Line& line : lines) table.emplace_back(line.strategy).cost = line.cost;
   for (Strategy& strategy : table) {
     if (strategy.memory != device) strategy.buffers = 4;
+    // Messages come in two places in turn, of two kernels and of one.
+    if (strategy.name == "peer-memory" && !is_host_device) strategy.buffers = 6;
     // The router's items pass through two more, and some of them are others'.
     if (strategy.name.ends_with("crystal")) strategy.buffers += 4;
     // What passes between nodes lies in three more, over a node's ranks as much as they send there.

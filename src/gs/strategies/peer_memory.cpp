@@ -10,6 +10,7 @@
 #include "core/errors.hpp"
 #include "core/machine.hpp"
 #include "core/peer_memory.hpp"
+#include "gs/exchange_by_kernel.hpp"
 #include "gs/index_runs.hpp"
 #include "gs/peer_messages.hpp"
 #include "gs/strategies/pairwise.hpp"
@@ -20,15 +21,22 @@ namespace {
 
 constexpr int team_size = RunShape::team_size;
 
-/// Slots or DOFs that a team works on, of so many. The same at both ends of a message. Few, so that
-/// many write at once, but two of each thread if they are small; of long messages more, as each
-/// team's begin and end take their time.
+/// Slots that a team works on, of so many. Few, so that many write at once, but two of each thread
+/// if they are small; of long messages more, as each team's begin and end take their time.
 LocalIndex most_of_a_team(std::size_t n_positions, std::size_t item_bytes) {
   constexpr std::size_t enough_teams = 512, least_bytes = 4096, most_bytes = 32768;
   const std::size_t bytes = std::clamp(n_positions * item_bytes / enough_teams / least_bytes,
                                        std::size_t{1}, most_bytes / least_bytes) *
                             least_bytes;
   return static_cast<LocalIndex>(std::max<std::size_t>(team_size, bytes / item_bytes));
+}
+
+/// Slots or DOFs that a team exchanges, of so many: as many as its threads have under way together
+/// at most. The same at both ends of a message.
+LocalIndex most_exchanged(LocalIndex n_positions) {
+  constexpr LocalIndex enough_teams = 512, most_a_thread = 8;
+  return team_size *
+         std::clamp<LocalIndex>(n_positions / (enough_teams * team_size), 1, most_a_thread);
 }
 
 /// (DOFs) how many messages each is in.
@@ -87,17 +95,17 @@ class PeerExchange final : public Exchange {
         m_far.neighbours.push_back(n);
       }
     }
-    // Flags of messages that came, of those that were written and of pieces that came, then two
-    // landings, each laid out as the receive buffer.
+    // What MPI sends to other nodes wants the host between packing and unpacking.
+    m_can_be_one_kernel = comm.all(!is_host_device && m_far.neighbours.empty());
+    // Flags of what came, then landings, each laid out as the receive buffer.
     m_landing_bytes = (buffers.bytes(plan) + alignof(Flag) - 1) / alignof(Flag) * alignof(Flag);
-    m_n_flags = 2 * m_near.size();
-    if (!is_host_device)
-      for (const Neighbour& n : m_near) m_n_flags += n_pieces(n);
-    m_memory = std::make_unique<PeerMemory>(comm, m_n_flags * sizeof(Flag) + 2 * m_landing_bytes,
-                                            near, m_n_flags);
-    list_pieces(introduce_peers());
+    m_memory = std::make_unique<PeerMemory>(
+        comm, near.size() * sizeof(Flag) + n_landings() * m_landing_bytes, near, near.size());
+    if (m_can_be_one_kernel) clear_landings();
     m_messages.dofs = to_device("nekbone_k: message DOFs", plan.message_dofs);
     m_messages.late = m_late.data();
+    introduce_peers();
+    if (m_can_be_one_kernel) list_pieces_of_kernel();
     if (m_far.neighbours.empty()) return;
     m_far.message_dofs = plan.message_dofs;  // those of all, as offsets are
     for (const std::uint64_t parity : {0, 1})
@@ -156,12 +164,12 @@ class PeerExchange final : public Exchange {
     });
   }
 
-  const PeerMessages* begin_by_kernel() override {
-    if (!can_be_one_kernel()) return nullptr;
-    begin_call();
-    m_messages.taken_before = m_n_taken;
-    m_n_taken += m_messages.pieces.extent(0);
-    return &m_messages;
+  const WordMessages* begin_by_kernel() override {
+    if (!m_can_be_one_kernel) return nullptr;
+    check();
+    ++m_words.call;
+    m_words.landing = landing_of_words(m_words.call);
+    return &m_words;
   }
 
   void poison() override {
@@ -175,26 +183,28 @@ class PeerExchange final : public Exchange {
  private:
   using Bytes = Kokkos::View<std::byte*, DeviceMemory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-  /// Those of messages that came, in the order of m_near; behind them those of what was written;
-  /// and behind these, on a GPU, those of pieces that came.
+  /// Those of what came, in the order of m_near.
   Flag* flags() const { return reinterpret_cast<Flag*>(m_memory->here()); }
-  std::byte* landing(std::uint64_t call) const {
-    return m_memory->here() + m_n_flags * sizeof(Flag) + call % 2 * m_landing_bytes;
+  /// Two, used in turn, for messages with flags, and two for those without.
+  std::size_t n_landings() const { return m_can_be_one_kernel ? 4 : 2; }
+  std::byte* landing_number(std::size_t number) const {
+    return m_memory->here() + m_near.size() * sizeof(Flag) + number * m_landing_bytes;
   }
+  std::byte* landing(std::uint64_t call) const { return landing_number(call % 2); }
+  std::byte* landing_of_words(std::uint64_t call) const { return landing_number(2 + call % 2); }
 
-  LocalIndex longest_piece(const Neighbour& n) const {
-    return most_of_a_team(n.count, m_buffers.item_bytes);
-  }
-  std::size_t n_pieces(const Neighbour& n) const {
-    return (n.count + longest_piece(n) - 1) / longest_piece(n);
+  /// Of the messages without flags nothing has come.
+  void clear_landings() const {
+    using Half = std::uint32_t;
+    Kokkos::deep_copy(DeviceVector<Half>(reinterpret_cast<Half*>(landing_number(2)),
+                                         2 * m_landing_bytes / sizeof(Half)),
+                      not_come<Half>);
+    Kokkos::fence("nekbone_k: nothing has come");
   }
 
   RunTeamPolicy policy(int teams) const {
     return RunTeamPolicy(m_buffers.stream, teams, team_size);
   }
-
-  /// What MPI sends to other nodes wants the host between packing and unpacking.
-  bool can_be_one_kernel() const { return !is_host_device && m_far.neighbours.empty(); }
 
   void begin_call() {
     check();
@@ -214,87 +224,91 @@ class PeerExchange final : public Exchange {
     return m_far_exchange[m_messages.call % 2];
   }
 
-  /// Tells each neighbour on the node where its messages land here, and cuts messages into pieces:
-  /// those to neighbours on the node first.
-  std::vector<PeerPiece> introduce_peers() {
+  /// Tells each neighbour on the node where its messages land here, and lists the peers and the
+  /// pieces that are written to them.
+  void introduce_peers() {
     std::vector<std::vector<std::int64_t>> to_rank(m_comm.size());
     const auto position = [&](const void* in_memory) {
       return static_cast<const std::byte*>(in_memory) - m_memory->here();
     };
-    Flag* piece_flags = flags() + 2 * m_near.size();
-    std::vector<const Flag*> first_piece_flags;
     for (std::size_t p = 0; p < m_near.size(); ++p) {
-      to_rank[m_near[p].rank] = {
-          position(flags() + p), position(landing(0) + m_near[p].offset * m_buffers.item_bytes),
-          position(landing(1) + m_near[p].offset * m_buffers.item_bytes), position(piece_flags)};
-      first_piece_flags.push_back(piece_flags);
-      if (!is_host_device) piece_flags += n_pieces(m_near[p]);
+      auto& told = to_rank[m_near[p].rank];
+      told = {position(flags() + p)};
+      for (std::size_t number = 0; number < n_landings(); ++number)
+        told.push_back(position(m_buffers.message(landing_number(number), m_near[p])));
     }
     const auto from_rank = m_comm.exchange(to_rank);
     std::vector<Peer> peers;
+    std::vector<WordMessages::Peer> peers_of_kernel;
     std::vector<PeerPiece> pieces;
     for (std::size_t p = 0; p < m_near.size(); ++p) {
       const auto& told = from_rank[m_near[p].rank];
       std::byte* const there = m_memory->of_peer(p);
       const std::int64_t begin = m_near[p].offset * static_cast<std::int64_t>(m_buffers.item_bytes);
-      const std::size_t first = pieces.size();
-      add_message(m_near[p],
-                  {.to = {there + told[1] - begin, there + told[2] - begin},
-                   .sent = reinterpret_cast<Flag*>(there + told[0]),
-                   .arrived = flags() + p,
-                   .written = flags() + m_near.size() + p},
-                  peers, pieces);
-      require(pieces.size() - first == n_pieces(m_near[p]), "a message is not cut as announced");
-      if (is_host_device) continue;
-      for (std::size_t i = first; i < pieces.size(); ++i) {
-        pieces[i].sent = reinterpret_cast<Flag*>(there + told[3]) + (i - first);
-        pieces[i].arrived = first_piece_flags[p] + (i - first);
-      }
+      const auto landing_there = [&](int number) { return there + told[1 + number] - begin; };
+      add_pieces(m_near[p],
+                 {.to = {landing_there(0), landing_there(1)},
+                  .sent = reinterpret_cast<Flag*>(there + told[0]),
+                  .arrived = flags() + p},
+                 peers, pieces);
+      if (m_can_be_one_kernel) peers_of_kernel.push_back({{landing_there(2), landing_there(3)}});
     }
     m_n_near_pieces = static_cast<int>(pieces.size());
     auto* const send = static_cast<std::byte*>(m_buffers.send);
-    for (const Neighbour& n : m_far.neighbours) add_message(n, {.to = {send, send}}, peers, pieces);
+    for (const Neighbour& n : m_far.neighbours) add_pieces(n, {.to = {send, send}}, peers, pieces);
+    m_n_written = static_cast<int>(pieces.size());
     m_messages.peers = to_device("nekbone_k: peers", peers);
     m_messages.pieces_written = DeviceVector<int>("nekbone_k: pieces written", peers.size());
-    return pieces;
+    m_messages.pieces = to_device("nekbone_k: pieces of messages", pieces);
+    m_words.peers = to_device("nekbone_k: peers of a kernel", peers_of_kernel);
   }
 
-  /// Cuts the message to `peer`, whose number of pieces is found here.
-  void add_message(const Neighbour& n, Peer peer, std::vector<Peer>& peers,
-                   std::vector<PeerPiece>& pieces) const {
-    const LocalIndex longest = longest_piece(n);
-    peer.n_pieces = static_cast<int>(n_pieces(n));
-    for (LocalIndex begin = n.offset; begin < n.offset + n.count; begin += longest) {
-      const LocalIndex end = std::min(begin + longest, n.offset + n.count);
-      const std::vector<IndexRun> runs =
-          find_runs(m_plan.message_dofs, begin, end, RunShape::shortest, longest);
-      pieces.push_back({.peer = static_cast<int>(peers.size()),
-                        .run = runs.size() == 1 ? runs[0] : IndexRun{begin, end - begin, 0, 0}});
+  /// Adds `peer`, and the pieces of the message to it.
+  void add_pieces(const Neighbour& n, Peer peer, std::vector<Peer>& peers,
+                  std::vector<PeerPiece>& pieces) const {
+    for (const IndexRun& slots :
+         find_runs(m_plan.message_dofs, n.offset, n.offset + n.count, RunShape::shortest,
+                   most_of_a_team(n.count, m_buffers.item_bytes))) {
+      pieces.push_back({static_cast<int>(peers.size()), slots});
+      ++peer.n_pieces;
     }
     peers.push_back(peer);
   }
 
-  /// Lists `pieces`, which are written, and what a kernel that does it all does besides.
-  void list_pieces(std::vector<PeerPiece> pieces) {
-    m_n_written = static_cast<int>(pieces.size());
-    if (can_be_one_kernel()) {
-      const std::vector<int> messages = messages_of_dofs(m_plan);
-      for (PeerPiece& piece : pieces) {
-        const auto first = m_plan.message_dofs.begin() + piece.run.begin;
-        piece.has_several = std::any_of(first, first + piece.run.count,
-                                        [&](LocalIndex dof) { return messages[dof] > 1; });
+  /// What the teams of a kernel do that does a whole exchange. Where its DOFs are not evenly spaced
+  /// a piece has the list: both ends have to cut the same ones.
+  void list_pieces_of_kernel() {
+    const std::vector<int> messages = messages_of_dofs(m_plan);
+    std::vector<WordMessages::Piece> pieces;
+    for (std::size_t p = 0; p < m_near.size(); ++p) {
+      const LocalIndex end = m_near[p].offset + m_near[p].count,
+                       longest = most_exchanged(m_near[p].count);
+      for (LocalIndex begin = m_near[p].offset; begin < end; begin += longest) {
+        const LocalIndex count = std::min(longest, end - begin);
+        const std::vector<IndexRun> runs =
+            find_runs(m_plan.message_dofs, begin, begin + count, RunShape::shortest, longest);
+        const auto first = m_plan.message_dofs.begin() + begin;
+        pieces.push_back({.peer = static_cast<int>(p),
+                          .run = runs.size() == 1 ? runs[0] : IndexRun{begin, count, 0, 0},
+                          .has_several = std::any_of(first, first + count, [&](LocalIndex dof) {
+                            return messages[dof] > 1;
+                          })});
+        if (pieces.back().has_several) ++m_words.n_with_several;
       }
-      std::vector<LocalIndex> several;
-      for (std::size_t dof = 0; dof < messages.size(); ++dof)
-        if (messages[dof] > 1) several.push_back(static_cast<LocalIndex>(dof));
-      const auto n_several = static_cast<LocalIndex>(several.size());
-      for (const IndexRun& run : find_runs(several, 0, n_several, RunShape::shortest,
-                                           most_of_a_team(n_several, m_buffers.item_bytes)))
-        pieces.push_back({.peer = PeerPiece::no_peer, .run = run});
-      m_messages.shared_by_several = to_device("nekbone_k: DOFs that several share", several);
-      m_messages.n_taken = DeviceVector<std::uint64_t>("nekbone_k: pieces taken", 1);
     }
-    m_messages.pieces = to_device("nekbone_k: pieces of an exchange", pieces);
+    std::vector<LocalIndex> several;
+    for (std::size_t dof = 0; dof < messages.size(); ++dof)
+      if (messages[dof] > 1) several.push_back(static_cast<LocalIndex>(dof));
+    const auto n_several = static_cast<LocalIndex>(several.size());
+    for (LocalIndex begin = 0; begin < n_several; begin += team_size)
+      pieces.push_back({.peer = WordMessages::Piece::no_peer,
+                        .run = {begin, std::min<LocalIndex>(team_size, n_several - begin), 0, 0}});
+    m_words.dofs = m_messages.dofs;
+    m_words.late = m_messages.late;
+    m_words.pieces = to_device("nekbone_k: pieces of an exchange", pieces);
+    m_words.shared_by_several = to_device("nekbone_k: DOFs that several share", several);
+    m_words.n_taken = DeviceVector<std::uint64_t>("nekbone_k: pieces taken", 1);
+    m_words.n_read = DeviceVector<std::uint64_t>("nekbone_k: pieces read", 1);
   }
 
   /// Where kernels would hold up the processes they wait for: with the processor given to others.
@@ -318,14 +332,15 @@ class PeerExchange final : public Exchange {
   std::vector<Neighbour> m_near;  // on this node
   HaloPlan m_far;                 // its neighbours are those elsewhere, its slots those of all
   std::array<std::unique_ptr<Exchange>, 2> m_far_exchange;  // into either landing
-  std::size_t m_n_flags = 0, m_landing_bytes = 0;
+  std::size_t m_landing_bytes = 0;
+  bool m_can_be_one_kernel = false;
   std::unique_ptr<PeerMemory> m_memory;
   PeerMessages m_messages;  // peers: those near, in the order of m_near, then those far
   int m_n_near_pieces = 0, m_n_written = 0;  // pieces that are written, of m_near and of all
   // In host memory that the device writes to.
   Kokkos::View<int, Kokkos::SharedHostPinnedSpace> m_late;
-  std::uint64_t m_n_taken = 0;  // pieces, by all calls so far
-  bool m_packed = false;        // by pack(), of this call
+  WordMessages m_words;   // of calls by one kernel; peers as near ones of m_messages
+  bool m_packed = false;  // by pack(), of this call
 };
 
 }  // namespace
