@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <string>
@@ -156,7 +157,8 @@ PeerMemory::PeerMemory(const Communicator& comm, std::size_t bytes, std::span<co
   // A block that is used again must not get what kernels still store into it for who had it before:
   // all ranks' have ended once all ranks are here.
   Kokkos::fence("nekbone_k: nothing is on its way to peers");
-  if (comm.max(std::int64_t{ranks_on_device(comm)}) > 1)
+  const bool may_share = comm.all(std::getenv("NEKBONE_K_PEER_MEMORY_ON_SHARED_GPU") != nullptr);
+  if (comm.max(std::int64_t{ranks_on_device(comm)}) > 1 && !may_share)
     throw UnavailableError(
         "kernels that wait for another rank's must not keep those from running, and here ranks "
         "share a GPU");

@@ -24,7 +24,10 @@ class PeerMemory {
  public:
   /// `bytes` of memory beginning with `n_flags` flags that are 0. `peers` are ranks of `comm` on
   /// this node, each of which names this rank in turn. Collective over `comm`, also for ranks
-  /// without peers; throws UnavailableError on every rank if it cannot be done on one.
+  /// without peers; throws UnavailableError on every rank if it cannot be done on one. Where ranks
+  /// share a GPU it is not done unless NEKBONE_K_PEER_MEMORY_ON_SHARED_GPU is in the environment: a
+  /// kernel that waits then keeps others from running for the length of its turn, which is long,
+  /// but more ranks can be tested than there are GPUs.
   PeerMemory(const Communicator& comm, std::size_t bytes, std::span<const int> peers,
              std::size_t n_flags);
 
