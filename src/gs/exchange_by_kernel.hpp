@@ -56,6 +56,9 @@ KOKKOS_FORCEINLINE_FUNCTION Word take(Word* word, Word seen, int* late) {
 /// flag a writer would wait until all that it wrote has arrived, and behind it a reader for the
 /// last word of many.
 struct WordMessages {
+  /// Slots of a piece for each thread of a team.
+  static constexpr int most_a_thread = 4;
+
   /// What a team does: exchanges these slots of the message to a peer, which both ends cut into the
   /// same pieces, or, without a peer, combines some of the DOFs that are in several messages.
   struct Piece {
@@ -101,12 +104,13 @@ struct WordMessages {
 /// several messages. `Shares` is a CombineShares.
 template <class T, class Shares>
 struct ExchangeByKernel {
-  using Team = RunTeamPolicy::member_type;
+  /// So many teams at once on a multiprocessor that those that wait leave others to write.
+  using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<RunShape::team_size, 6>>;
+  using Team = Policy::member_type;
   using Word = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
   using Piece = WordMessages::Piece;
   static constexpr int step = RunShape::team_size;
-  /// Positions of a piece that a thread has under way together.
-  static constexpr int at_once = 8;
+  static constexpr int at_once = WordMessages::most_a_thread;
 
   WordMessages messages;
   Shares shares;
@@ -212,8 +216,9 @@ void launch_exchange(const ExecutionSpace& stream, const WordMessages& messages,
   if constexpr (!is_host_device)
     Kokkos::parallel_for(
         "nekbone_k: exchange",
-        Kokkos::Experimental::require(RunTeamPolicy(stream, n_pieces, RunShape::team_size),
-                                      Kokkos::Experimental::WorkItemProperty::HintLightWeight),
+        Kokkos::Experimental::require(
+            typename ExchangeByKernel<T, Shares>::Policy(stream, n_pieces, RunShape::team_size),
+            Kokkos::Experimental::WorkItemProperty::HintLightWeight),
         ExchangeByKernel<T, Shares>{messages, shares});
 }
 

@@ -31,12 +31,12 @@ LocalIndex most_of_a_team(std::size_t n_positions, std::size_t item_bytes) {
   return static_cast<LocalIndex>(std::max<std::size_t>(team_size, bytes / item_bytes));
 }
 
-/// Slots or DOFs that a team exchanges, of so many: as many as its threads have under way together
-/// at most. The same at both ends of a message.
-LocalIndex most_exchanged(LocalIndex n_positions) {
-  constexpr LocalIndex enough_teams = 512, most_a_thread = 8;
-  return team_size *
-         std::clamp<LocalIndex>(n_positions / (enough_teams * team_size), 1, most_a_thread);
+/// Slots that a team exchanges by one kernel, of so many: as many as its threads have under way
+/// together at most. The same at both ends of a message.
+LocalIndex most_exchanged(LocalIndex n_slots) {
+  constexpr LocalIndex enough_teams = 512;
+  return team_size * std::clamp<LocalIndex>(n_slots / (enough_teams * team_size), 1,
+                                            WordMessages::most_a_thread);
 }
 
 /// (DOFs) how many messages each is in.
