@@ -19,7 +19,8 @@ namespace nekbone_k {
 template <class Word>
 inline constexpr Word not_come = static_cast<Word>(0x7ff4'dead'7ff4'dead);
 
-/// A number as a word that can be told from one that has not come: of NaNs one becomes another.
+/// A number as a word that can be told from one that has not come: of NaNs one becomes another, so
+/// that the copies of a DOF may differ in a bit of such a one.
 template <class Word, class T>
 KOKKOS_FORCEINLINE_FUNCTION Word as_sent(T value) {
   const auto word = Kokkos::bit_cast<Word>(value);
@@ -52,9 +53,11 @@ KOKKOS_FORCEINLINE_FUNCTION Word take(Word* word, Word seen, int* late) {
 ///
 /// They need no flags, and no fences: a word of a message, which no processor tears, is there when
 /// it is no longer what stands for one that has not come, and it becomes that again when it is
-/// taken. (So do the small all-reduces of NVIDIA's TensorRT-LLM, there called Lamport's.) Before a
-/// flag a writer would wait until all that it wrote has arrived, and behind it a reader for the
-/// last word of many.
+/// taken. (In a like way do the small all-reduces of NVIDIA's TensorRT-LLM, there called
+/// Lamport's.) Words are stored before others are looked for, which compilers may not turn round as
+/// long as they cannot know that the two lie apart: so no KOKKOS_RESTRICT. Before a flag a writer
+/// would wait until all that it wrote has arrived, and behind it a reader for the last word of
+/// many.
 struct WordMessages {
   /// Slots of a piece for each thread of a team.
   static constexpr int most_a_thread = 4;
@@ -78,7 +81,9 @@ struct WordMessages {
   /// To peers in ascending rank, and then those without. Teams take one after another, and write
   /// before they wait. So none waits for ever for a team that finds no room: of all pairs of pieces
   /// not yet combined, take the first by the lower rank, the higher rank and the place in the
-  /// message. All that either end has before it is done, hence both ends come to write it.
+  /// message. All that either end has before it is done, hence both ends come to write it; so no
+  /// other kernel that waits for ranks may be about, as between start() and finish() of another
+  /// exchange.
   DeviceVector<Piece> pieces;
   DeviceVector<std::uint64_t> n_taken;  ///< (1) pieces, at this and all earlier calls
   /// (1) Pieces with DOFs in several messages that no longer need the field, at all calls.

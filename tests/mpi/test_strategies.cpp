@@ -312,7 +312,7 @@ TEST_P(StrategiesEach, LeavesZerosAlikeOnAllRanks) {
 
 // Of what stands for a word that has not come, too: the sum is no number, and comes all the same.
 template <class T, class Word>
-int count_numbers_among_nans(const Communicator& comm, const Strategy& strategy) {
+int count_numbers_among_nans(const Communicator& comm, const Strategy& strategy, Reduction op) {
   constexpr LocalIndex n = 1000;
   std::vector<GlobalId> ids(n);
   std::iota(ids.begin(), ids.end(), 0);
@@ -325,15 +325,17 @@ int count_numbers_among_nans(const Communicator& comm, const Strategy& strategy)
     for (LocalIndex s = 0; s < n; ++s)
       host(s, 0) = comm.rank() == 0 ? Kokkos::bit_cast<T>(not_come<Word>) : T(s);
     Kokkos::deep_copy(field, host);
-    exchange.exchange(field, Reduction::add);
+    exchange.exchange(field, op);
     Kokkos::deep_copy(host, field);
     for (LocalIndex s = 0; s < plan->host.n_shared(); ++s) numbers += !std::isnan(host(s, 0));
   }
   return numbers;
 }
 TEST_P(StrategiesEach, HandsOnEveryNaN) {
-  EXPECT_EQ((count_numbers_among_nans<double, std::uint64_t>(m_comm, GetParam())), 0);
-  EXPECT_EQ((count_numbers_among_nans<float, std::uint32_t>(m_comm, GetParam())), 0);
+  for (const Reduction op : {Reduction::add, Reduction::max}) {
+    EXPECT_EQ((count_numbers_among_nans<double, std::uint64_t>(m_comm, GetParam(), op)), 0);
+    EXPECT_EQ((count_numbers_among_nans<float, std::uint32_t>(m_comm, GetParam(), op)), 0);
+  }
 }
 
 // Beyond what MPI sends eagerly, and so long that kernels write more of them at once; of another

@@ -172,6 +172,7 @@ class PeerExchange final : public Exchange {
     return &m_words;
   }
 
+  /// Not the landings of words, where it would be taken for a message.
   void poison() override {
     const std::size_t bytes = m_buffers.bytes(m_plan);
     const Bytes receive(static_cast<std::byte*>(m_buffers.receive), bytes);
