@@ -42,9 +42,10 @@ struct VerifiedPlan {
 /// id, the rank it comes from and the number of the call, so the combination is exact in any order
 /// and every rank can compute it without a message: that is the reference. All operations on double
 /// are tried, addition on float, on three components and on the kind of field that is to be
-/// exchanged, each twice with other data and at another offset in memory; before each call every
-/// receive buffer is poisoned with what the operation cannot absorb (NaN for add and multiply, +∞
-/// for max, -∞ for min).
+/// exchanged, each twice with other data and at another offset in memory, or six times where one
+/// kernel can do an exchange, each other time by that; before each call every receive buffer is
+/// poisoned with what the operation cannot absorb (NaN for add and multiply, +∞ for max, -∞ for
+/// min).
 class Verifier {
  public:
   /// `comm` outlives the object. Not collective.
