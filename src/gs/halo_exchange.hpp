@@ -117,9 +117,9 @@ struct Unpack {
 
 /// Combines the shares of all ranks in the first n_shared entries of an assembled field, by one
 /// strategy. The shares of a DOF are combined in ascending rank on every rank, so its copies stay
-/// bitwise equal, whatever the strategy. One fused kernel packs for all neighbours and one unpacks:
-/// in the order of the default instance's kernels or, where the strategy is overlapped, beside
-/// those that are launched between start and finish.
+/// bitwise equal, whatever the strategy. One fused kernel packs for all neighbours and one unpacks,
+/// where not one does it all: in the order of the default instance's kernels or, where the strategy
+/// is overlapped, beside those that are launched between start and finish.
 template <class T>
 class HaloExchange {
  public:

@@ -222,16 +222,12 @@ class Tuner {
         m_rounds.run(stage_of(members, &CandidateResult::with_work), &m_result.work_alone,
                      limits(end_of_stage_2), [&](std::size_t c) {
                        if (c == members.size()) {
-                         return seconds_of([&] {
-                           work_before(portion);
-                           m_work.meanwhile(portion);
-                         });
+                         return seconds_of([&] { do_work(portion); });
                        }
                        return seconds_of(*members[c], [&] {
                          if (members[c]->result.strategy.overlapped)
                            return exchange_around(portion, members[c]->exchange);
-                         work_before(portion);
-                         m_work.meanwhile(portion);
+                         do_work(portion);
                          exchange_once(members[c]->exchange);
                        });
                      });
@@ -328,6 +324,12 @@ class Tuner {
 
   void work_before(double portion, const ExecutionSpace& stream = {}) const {
     if (m_work.before) m_work.before(portion, stream);
+  }
+
+  /// With no exchange in it.
+  void do_work(double portion) const {
+    work_before(portion);
+    m_work.meanwhile(portion);
   }
 
   /// An overlapped exchange in the order of EllipticOperator::apply().

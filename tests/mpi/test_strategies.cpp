@@ -217,6 +217,13 @@ TEST_P(StrategiesEach, AddsSharesInRankOrderOfTwoFieldsInTurn) {
     for (const int n : {1, 2}) expect_sums_of_two_fields({m_comm, GetParam(), candidates, n}, n);
 }
 
+// DOFs that all ranks have.
+std::shared_ptr<const DeviceHaloPlan> plan_of_all(const Communicator& comm, LocalIndex n) {
+  std::vector<GlobalId> ids(n);
+  std::iota(ids.begin(), ids.end(), 0);
+  return std::make_shared<const DeviceHaloPlan>(make_halo_plan(comm, ids));
+}
+
 // So small that sums of floats are exact.
 KOKKOS_FUNCTION int share_at(LocalIndex s, int component, int rank, int call) {
   return s % 1000 + 1000 * rank + 10'000 * call + 100 * component;
@@ -252,9 +259,7 @@ template <class T>
 int count_wrong_calls_in_a_row(const Communicator& comm, const Strategy& strategy,
                                int components = 1) {
   constexpr LocalIndex n = 3000;
-  std::vector<GlobalId> ids(n);
-  std::iota(ids.begin(), ids.end(), 0);
-  const auto plan = std::make_shared<const DeviceHaloPlan>(make_halo_plan(comm, ids));
+  const auto plan = plan_of_all(comm, n);
   const LocalIndex n_shared = plan->host.n_shared();
   HaloExchange<T> exchange(comm, plan, strategy, components);
   const DeviceField<T> field("field", n, components);
@@ -293,9 +298,7 @@ TEST_P(StrategiesEach, ExchangesAtOnceAndInPartsInTurn) {
 // all.
 TEST_P(StrategiesEach, LeavesZerosAlikeOnAllRanks) {
   constexpr LocalIndex n = 3000;
-  std::vector<GlobalId> ids(n);
-  std::iota(ids.begin(), ids.end(), 0);
-  const auto plan = std::make_shared<const DeviceHaloPlan>(make_halo_plan(m_comm, ids));
+  const auto plan = plan_of_all(m_comm, n);
   HaloExchange<double> exchange(m_comm, plan, GetParam());
   const DeviceField<double> field("field", n, 1);
   const auto host = Kokkos::create_mirror_view(field);
@@ -314,9 +317,7 @@ TEST_P(StrategiesEach, LeavesZerosAlikeOnAllRanks) {
 template <class T, class Word>
 int count_numbers_among_nans(const Communicator& comm, const Strategy& strategy, Reduction op) {
   constexpr LocalIndex n = 1000;
-  std::vector<GlobalId> ids(n);
-  std::iota(ids.begin(), ids.end(), 0);
-  const auto plan = std::make_shared<const DeviceHaloPlan>(make_halo_plan(comm, ids));
+  const auto plan = plan_of_all(comm, n);
   HaloExchange<T> exchange(comm, plan, strategy);
   const DeviceField<T> field("field", n, 1);
   const auto host = Kokkos::create_mirror_view(field);
