@@ -243,7 +243,8 @@ struct Throws {
     if (call == at_call && comm.rank() == comm.size() / 2) throw std::runtime_error("no such luck");
   }
 };
-// More sums than verification makes of one object, and the last one of a sample, so that none waits.
+// More sums than verification makes of one object, and the last one of a sample, so that none
+// waits.
 using ThrowsLate = Throws<60>;
 std::unique_ptr<AllReduce> make_unavailable(const Communicator&, int, double) {
   throw UnavailableError("there is no such network");
