@@ -134,7 +134,7 @@ void peer_copy(benchmark::State& state, std::size_t bytes, const PeerCopies& c) 
 
 /// A path of the machine, by its points.
 void path(benchmark::State& state, const PathCost* measured, std::size_t bytes) {
-  if (measured == nullptr) return state.SkipWithError("not to be had here");
+  if (measured == nullptr) return state.SkipWithError("not available here");
   const auto at =
       std::find_if(measured->points.begin(), measured->points.end(),
                    [&](const auto& point) { return point.bytes == static_cast<double>(bytes); });

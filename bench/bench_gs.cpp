@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "gs/tuner.hpp"
 #include "gs/verify.hpp"
 #include "support/distributed_main.hpp"
 #include "support/operator_case.hpp"
@@ -93,15 +94,31 @@ std::vector<GlobalId> point_ids(const BoxMesh& mesh) {
   return ids;
 }
 
+/// Has `gs` exchange by what the tuner chooses for gs_op().
+void tune_gs_op(const Bench& bench, GatherScatter& gs, const DeviceField<double>& points) {
+  const LocalIndex begin = gs.plan().n_shared();
+  const OverlapWork work{"QQᵀ of what no other rank has", [&](double portion) {
+                           const auto end =
+                               static_cast<LocalIndex>(portion * (gs.n_rows() - begin));
+                           gs.assembly().gather_scatter(points, Reduction::add, begin, begin + end);
+                         }};
+  tune(gs, {}, all_strategies(), work, {.budget_seconds = bench.options().seconds});
+}
+
 /// QQᵀ of all local points from a plain list of ids, as gslib's gs_op does it.
-void gs_op(benchmark::State& state, const Bench& bench, const MeshSpec& spec, int order) {
+void gs_op(benchmark::State& state, const Bench& bench, const MeshSpec& spec, int order,
+           bool tuned) {
   const BoxMesh mesh(spec, order, bench.comm().size(), bench.comm().rank());
   const std::vector<GlobalId> ids = point_ids(mesh);
   GatherScatter gs(bench.comm(), ids);
-  gs.select(bench.options().strategy);
   const DeviceField<double> points("nekbone_k: points", ids.size(), 1);
+  if (tuned)
+    tune_gs_op(bench, gs, points);
+  else
+    gs.select(bench.options().strategy);
   const Timing timing = bench.measure([&] { gs.gs_op(points, Reduction::add); });
   Bench::report(state, timing);
+  state.SetLabel(gs.strategy().name);
   const double total = bench.comm().sum(static_cast<double>(ids.size()));
   state.counters["Mpoint/s"] = total / timing.seconds.median / 1e6;
 }
@@ -124,8 +141,9 @@ void register_benchmarks(const Bench& bench) {
         bench.add("exchange/" + strategy.name + suffix, [=, &bench](benchmark::State& state) {
           exchange(state, bench, get_case(), strategy);
         });
-    bench.add("gs_op" + suffix,
-              [=, &bench](benchmark::State& state) { gs_op(state, bench, mesh, order); });
+    for (const bool tuned : {false, true})
+      bench.add((tuned ? "gs_op_tuned" : "gs_op") + suffix,
+                [=, &bench](benchmark::State& state) { gs_op(state, bench, mesh, order, tuned); });
   }
 }
 

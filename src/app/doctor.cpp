@@ -107,8 +107,8 @@ std::shared_ptr<const DeviceHaloPlan> ring_and_one(const Communicator& comm) {
   return std::make_shared<DeviceHaloPlan>(make_halo_plan(comm, ids));
 }
 
-/// Whether `strategy`, which the guard knows as `guarded_as`, is to be had and right: by what
-/// `verify` returns or throws, or, where no messages come, only whether it is to be had.
+/// Whether `strategy`, which the guard knows as `guarded_as`, is available and right: by what
+/// `verify` returns or throws, or, where no messages come, only whether it is available.
 template <class AnyStrategy, class Verify>
 Availability try_one(const Communicator& comm, const AnyStrategy& strategy,
                      const std::string& guarded_as, const TuningGuard& guard, bool messages_come,
@@ -133,9 +133,9 @@ Availability try_one(const Communicator& comm, const AnyStrategy& strategy,
 std::vector<Availability> try_exchanges(const Communicator& comm, const TuningGuard& guard,
                                         bool messages_come) {
   say(comm,
-      fmt::format("\n{}", heading("Exchange strategies to be had here, alike with +overlap")));
+      fmt::format("\n{}", heading("Exchange strategies available here, alike with +overlap")));
   if (comm.size() == 1)
-    say(comm, "  One rank has nobody to exchange with; with more, some may not be to be had.\n");
+    say(comm, "  One rank has nobody to exchange with; with more, some may not be available.\n");
   std::vector<Availability> results;
   Verifier verifier(comm, ring_and_one(comm));
   for (const Strategy& strategy : all_strategies()) {
@@ -148,10 +148,10 @@ std::vector<Availability> try_exchanges(const Communicator& comm, const TuningGu
 
 std::vector<Availability> try_sums(const Communicator& comm, const TuningGuard& guard,
                                    bool messages_come) {
-  say(comm, fmt::format("\n{}", heading("Sums over the ranks to be had here")));
+  say(comm, fmt::format("\n{}", heading("Sums over the ranks available here")));
   std::vector<Availability> results;
   for (const AllReduceStrategy& strategy : all_reduce_strategies())
-    results.push_back(try_one(comm, strategy, "sum " + strategy.name, guard, messages_come,
+    results.push_back(try_one(comm, strategy, guarded_name(strategy), guard, messages_come,
                               [&] { return verify_all_reduce(comm, strategy, guard.patience); }));
   return results;
 }

@@ -10,7 +10,7 @@
 
 namespace nekbone_k {
 
-/// An exchange strategy or a way to sum, why it is not to be had here (empty: it is), and what it
+/// An exchange strategy or a way to sum, why it is not available here (empty: it is), and what it
 /// does wrong (empty: nothing).
 struct Availability {
   std::string name, why_not, wrong = {};

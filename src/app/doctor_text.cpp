@@ -13,13 +13,14 @@ namespace {
 std::string shared_cores_text(const MachineRecord& machine) {
   constexpr std::size_t most = 12;
   const std::vector<SharedCores> all = shared_cores(machine);
-  if (all.empty()) return field("shared", "no core may be used by two ranks");
+  if (all.empty()) return labelled_line("shared", "no core may be used by two ranks");
   std::string text;
   for (std::size_t i = 0; i < std::min(all.size(), most); ++i)
-    text += field(i == 0 ? "shared" : "",
-                  fmt::format("core{} {} of {}: ranks {}", all[i].cores.size() > 1 ? "s" : "",
-                              ranges_text(all[i].cores), all[i].host, ranges_text(all[i].ranks)));
-  if (all.size() > most) text += field("", fmt::format("and {} more", all.size() - most));
+    text += labelled_line(
+        i == 0 ? "shared" : "",
+        fmt::format("core{} {} of {}: ranks {}", all[i].cores.size() > 1 ? "s" : "",
+                    ranges_text(all[i].cores), all[i].host, ranges_text(all[i].ranks)));
+  if (all.size() > most) text += labelled_line("", fmt::format("and {} more", all.size() - most));
   return text;
 }
 
@@ -28,10 +29,6 @@ bool same_path(const ProbeEntry& a, const ProbeEntry& b) {
 }
 
 }  // namespace
-
-std::string name(ProbePlace place) {
-  return place == ProbePlace::within_node ? "within a node" : "between nodes";
-}
 
 std::string name(const ProbeEntry& path) {
   return name(path.place) + (path.memory == ProbeMemory::staged ? ", by way of the host" : "");
@@ -53,9 +50,9 @@ std::string doctor_header_text(const DoctorRecord& record) {
                                          machine.version, machine.commit, machine.started));
   text += machine_text(machine, false);
   text += shared_cores_text(machine);
-  text += field("threads", fmt::format("{} a rank; the node of rank 0 has {} core{}",
-                                       record.threads, record.online_cores.front(),
-                                       record.online_cores.front() == 1 ? "" : "s"));
+  text += labelled_line("threads", fmt::format("{} a rank; the node of rank 0 has {} core{}",
+                                               record.threads, record.online_cores.front(),
+                                               record.online_cores.front() == 1 ? "" : "s"));
   text += per_rank("NUMA nodes", record.numa_nodes);
   if (!record.kernels_on_host) text += per_rank("of devices", record.device_numa_nodes);
   text += per_rank("network", record.networks);
@@ -66,22 +63,24 @@ std::string probe_header_text(const DoctorRecord& record) {
   const bool host = record.kernels_on_host;
   std::string text = fmt::format(
       "\n{}", heading(fmt::format("Messages by MPI, {} memory", host ? "host" : "device")));
-  text += field("claims",
-                (record.probe.claim.device ? "" : "nothing: ") + claim_text(record.probe.claim));
-  if (record.machine.ranks < 2) return text + field("tried", "nothing, as there is only one rank");
-  text +=
-      field("tried",
-            host ? "messages from host to host memory, where the kernels of this build run: "
-                   "this says nothing of GPUs"
-                 : fmt::format("messages from device to device memory ({})", record.probe.memory));
-  text +=
-      field("how",
-            "to both neighbours in a ring of ranks at once; every byte is checked; at 3 B: buffers "
-            "begin 3 B past an aligned address; times are medians of the slowest rank");
+  text += labelled_line(
+      "claims", (record.probe.claim.device ? "" : "nothing: ") + claim_text(record.probe.claim));
+  if (record.machine.ranks < 2)
+    return text + labelled_line("tried", "nothing, as there is only one rank");
+  text += labelled_line(
+      "tried",
+      host ? "messages from host to host memory, where the kernels of this build run: "
+             "this says nothing of GPUs"
+           : fmt::format("messages from device to device memory ({})", record.probe.memory));
+  text += labelled_line(
+      "how",
+      "to both neighbours in a ring of ranks at once; every byte is checked; at 3 B: buffers "
+      "begin 3 B past an aligned address; times are medians of the slowest rank");
   if (!host)
-    text += field("if it crashes",
-                  "here, MPI cannot read the device memory of the transfer that stands last: it is "
-                  "not GPU-aware. Only this job is lost.");
+    text += labelled_line(
+        "if it crashes",
+        "here, MPI cannot read the device memory of the transfer that stands last: it is "
+        "not GPU-aware. Only this job is lost.");
   return text;
 }
 
@@ -90,13 +89,13 @@ std::string probe_result_text(const MpiProbe& probe) {
   const auto wrong = std::count_if(probe.entries.begin(), probe.entries.end(),
                                    [](const ProbeEntry& entry) { return !entry.ok(); });
   if (wrong == 0)
-    return field("found", fmt::format("all {} transfers right", probe.entries.size()));
+    return labelled_line("found", fmt::format("all {} transfers right", probe.entries.size()));
   std::string text =
-      field("found", fmt::format("{} of {} transfers WRONG", wrong, probe.entries.size()));
+      labelled_line("found", fmt::format("{} of {} transfers WRONG", wrong, probe.entries.size()));
   for (const ProbeEntry& entry : probe.entries)
-    if (!entry.ok()) text += field("", failure_text(entry));
+    if (!entry.ok()) text += labelled_line("", failure_text(entry));
   if (probe.stuck)
-    text += field("", "what comes after a transfer that came to no end was not tried");
+    text += labelled_line("", "what comes after a transfer that came to no end was not tried");
   return text;
 }
 

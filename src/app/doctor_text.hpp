@@ -10,9 +10,7 @@
 
 namespace nekbone_k {
 
-/// "within a node" or "between nodes".
-std::string name(ProbePlace place);
-/// The same and the memory, where it is not what kernels use.
+/// The place, and the memory where that is not what kernels use.
 std::string name(const ProbeEntry& path);
 
 /// What MPI says of itself, and what was asked: "MPIX_Query_cuda_support says: GPU-aware".
@@ -45,8 +43,8 @@ class ProbeRows {
   std::size_t m_padding = 0;       ///< blanks to the next column
 };
 
-/// A line "  name      to be had" or "  name      not here: why", in two parts: what is tried, and
-/// what came of it.
+/// A line "  name      yes", "  name      not here: why" or "  name      WRONG: what", in two
+/// parts: what is tried, and what came of it.
 std::string attempt_text(const std::string& name);
 std::string attempt_result_text(const Availability& result);
 

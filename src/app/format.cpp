@@ -149,7 +149,7 @@ std::string wrap(std::string_view first, std::string_view text) {
   return result;
 }
 
-std::string field(const std::string& label, const std::string& text) {
+std::string labelled_line(const std::string& label, const std::string& text) {
   return wrap(fmt::format("  {:<13} ", label), text);
 }
 

@@ -42,7 +42,7 @@ std::vector<std::pair<std::string, std::vector<int>>> group_equal(
 std::string wrap(std::string_view first, std::string_view text);
 
 /// A line "  label         text", wrapped under the text.
-std::string field(const std::string& label, const std::string& text);
+std::string labelled_line(const std::string& label, const std::string& text);
 
 /// A line as wide as the report that begins with `title`.
 std::string heading(const std::string& title);

@@ -69,7 +69,7 @@ void write_crash_and_go_on(int signal) {
   write_prepared(&JournalLines::crash);
   for (std::size_t s = 0; s < crashes.size(); ++s)
     if (crashes[s] == signal) sigaction(signal, &earlier_actions[s], nullptr);
-  ::raise(signal);  // delivered, to whoever handled it before, when this returns
+  raise(signal);  // delivered, to whoever handled it before, when this returns
 }
 
 }  // namespace

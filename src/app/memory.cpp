@@ -40,8 +40,7 @@ double outer_rank_memory(const Case& input, int ranks) {
     const auto mesh = [&](int order) { return BoxMesh(input.mesh, order, ranks, rank); };
     if (input.solves()) bytes = std::max(bytes, solve_memory(mesh(input.solver_order), input));
     for (const int order : input.orders)
-      bytes = std::max(
-          bytes, tuning_memory(mesh(order), input.summation, input.field_kind).without_operator);
+      bytes = std::max(bytes, tuning_memory(mesh(order), input).without_operator);
   }
   return bytes;
 }
@@ -83,7 +82,7 @@ std::string advice(const Case& input, const MemoryBudget& budget, int ranks) {
 
 }  // namespace
 
-TuningMemory tuning_memory(const BoxMesh& mesh, Summation summation, const FieldKind& kind) {
+TuningMemory tuning_memory(const BoxMesh& mesh, const Case& input) {
   const auto size = ElementLayout::estimate(mesh.nq(), static_cast<double>(mesh.box().volume()));
   const double rows = std::max(0.0, mesh.lattice_volume() - size.interior);
   // All candidates hold message buffers at once, each of at most the faces.
@@ -91,11 +90,12 @@ TuningMemory tuning_memory(const BoxMesh& mesh, Summation summation, const Field
   for (int d = 0; d < 3; ++d)
     faces += 2 * mesh.lattice_volume() / static_cast<double>(mesh.lattice_length(d));
   // Of a face each element's points travel.
-  if (summation == Summation::deterministic) faces *= std::pow(mesh.nq() / double(mesh.order()), 2);
-  const double item_bytes = kind.item_bytes();
+  if (input.summation == Summation::deterministic)
+    faces *= std::pow(mesh.nq() / double(mesh.order()), 2);
+  const double item_bytes = input.field_kind.item_bytes();
   double buffers = 0;
-  for (const Strategy& strategy : all_strategies())
-    buffers += strategy.buffers * faces * item_bytes;
+  for (const std::string& name : input.strategies)
+    buffers += find_strategy(name)->buffers * faces * item_bytes;
   TuningMemory memory;
   // Timing the on-rank part takes one more array of surface points, and rows twice.
   memory.without_operator = rank_overhead + AssembledSpace::estimated_bytes(mesh) +
@@ -132,9 +132,8 @@ MemoryBudget estimate_memory(const Communicator& comm, const Case& input, const 
     return comm.max(bytes * budget.sharers);
   };
   for (const int order : input.orders) {
-    const double bytes = on_node(order, [&](const BoxMesh& mesh) {
-      return tuning_memory(mesh, input.summation, input.field_kind).without_operator;
-    });
+    const double bytes = on_node(
+        order, [&](const BoxMesh& mesh) { return tuning_memory(mesh, input).without_operator; });
     if (bytes > budget.tuning) {
       budget.tuning = bytes;
       budget.tuning_order = order;

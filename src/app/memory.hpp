@@ -24,12 +24,12 @@ struct MemoryBudget {
   double needed() const { return solve > tuning ? solve : tuning; }
 };
 
-/// Bytes on this rank: for tuning `mesh`'s order for fields of a `kind`, and with what the real
-/// operator adds to that.
+/// Bytes on this rank: for tuning the case's strategies at the order of `mesh`, and with what the
+/// real operator adds to that.
 struct TuningMemory {
   double without_operator = 0, with_operator = 0;
 };
-TuningMemory tuning_memory(const BoxMesh& mesh, Summation summation, const FieldKind& kind);
+TuningMemory tuning_memory(const BoxMesh& mesh, const Case& input);
 
 /// Estimates what the fullest node or GPU needs, whichever of `partitions` is chosen. Collective.
 MemoryBudget estimate_memory(const Communicator& comm, const Case& input, const NodeLayout& layout,

@@ -81,12 +81,10 @@ class SineModes {
 
 /// One of the problems on one mesh.
 ///
-/// - taylor-green: modes of the Taylor–Green vortex and a harmonic of them, on a fully periodic
-/// box.
+/// - taylor-green: modes of the Taylor–Green vortex and a harmonic of them, on a periodic box.
 /// - manufactured: several sine modes that vanish on the Dirichlet faces.
-/// - nekbone: no exact solution; the right-hand side is Qᵀ f with f = sin(10^9 cos(10^9 g^2)) of
-/// the
-///   global id g, as in hipBone, so it is the same on any number of ranks.
+/// - nekbone: no exact solution; the right-hand side is Qᵀ f with f = sin(10^9 cos(10^9 g^2)) of a
+///   point's global id g, as in hipBone, so it is the same on any number of ranks.
 class Problem {
  public:
   Problem(ProblemKind kind, const MeshSpec& mesh, double lambda);

@@ -73,23 +73,17 @@ std::shared_ptr<const DeviceHaloPlan> plan_of(const Communicator& comm, const Me
   return std::make_shared<DeviceHaloPlan>(make_halo_plan(comm, ids));
 }
 
-/// What verify_candidate() fills in.
-struct Verdict {
-  bool available = true, verified = false;
-  std::string failure;
-};
-
-/// The first strategy of the case that is to be had and right for a plan, or nullptr.
+/// The first strategy of the case that is available and right for a plan, or nullptr.
 const Strategy* first_right(const Communicator& comm, const Case& input,
                             const std::shared_ptr<const DeviceHaloPlan>& plan,
                             const TuningGuard& guard) {
   Verifier verifier(comm, plan);
   for (const std::string& name : input.strategies) {
     const Strategy* const strategy = find_strategy(name);
-    Verdict verdict;
-    verify_candidate(verdict, name, guard.why_excluded(name), guard,
-                     [&] { return verifier.verify(*strategy, guard.patience, input.field_kind); });
-    if (verdict.verified) return strategy;
+    const auto verify = [&] {
+      return verifier.verify(*strategy, guard.patience, input.field_kind);
+    };
+    if (verify_candidate(name, guard.why_excluded(name), guard, verify).verified) return strategy;
   }
   return nullptr;
 }
@@ -127,7 +121,7 @@ std::string measure(const Communicator& comm, const Case& input, const TuningGua
   const Strategy* const strategy =
       first_right(comm, input, plan_of(comm, divided(input, *tried.front()), 1), guard);
   grid.verify_seconds += seconds_since_last();
-  if (strategy == nullptr) return "no strategy is right and to be had";
+  if (strategy == nullptr) return "no strategy is available and right";
   PlanTiming timing = time_plans(comm, plans, input.field_kind, *strategy,
                                  input.grid_budget_seconds, least_grid_rounds, guard);
   grid.tune_seconds += seconds_since_last();

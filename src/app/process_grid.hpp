@@ -17,7 +17,7 @@ GridRecord list_grids(const Communicator& comm, const Case& input);
 std::vector<Partition> selectable_partitions(const GridRecord& grid);
 
 /// Measures the partitions to be tried, where there are several: their exchanges by the first
-/// strategy of the case that is to be had and right, in interleaved rounds, and selects as
+/// strategy of the case that is available and right, in interleaved rounds, and selects as
 /// judge_grids() says. Where they cannot be measured, the first stays selected, and `grid.why` says
 /// so; where planning takes long, only the best by the model are. Where the case asks for it,
 /// choices of earlier runs are taken, but one that is not the first is measured beside the first,

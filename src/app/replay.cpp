@@ -109,7 +109,7 @@ Outcome outcome_of(const AllReduceTuning& tuning) {
 std::string objection(const Outcome& outcome, const Looked& looked) {
   if (!outcome.right)
     return fmt::format("{} is {} now: {}", outcome.name,
-                       outcome.available ? "WRONG" : "not to be had", outcome.failure);
+                       outcome.available ? "WRONG" : "not available", outcome.failure);
   if (outcome.cost <= 1.5 * std::max(looked.cost_seconds, 0.0) + outcome.noise) return {};
   return fmt::format("{} now costs {}, and {} when it was chosen", outcome.name,
                      seconds_text(outcome.cost), seconds_text(looked.cost_seconds));

@@ -22,7 +22,7 @@ std::string all_reduce_text(const AllReduceRecord& tuning) {
     text += table.text();
   }
   text += wrap("  Selected: ", tuning.selected < 0
-                                   ? "none; every way was WRONG or is not to be had here"
+                                   ? "none; every way was WRONG or is not available here"
                                    : tuning.candidates[tuning.selected].strategy.name);
   if (!tuning.cache_note.empty()) text += wrap("    cache: ", tuning.cache_note);
   return text +

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "app/report.hpp"
+#include "app/report_file.hpp"
 #include "core/errors.hpp"
 
 namespace nekbone_k {

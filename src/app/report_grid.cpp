@@ -22,9 +22,10 @@ std::string model_text(const PartitionModel& model, int order) {
 
 /// All there is to say where nothing was there to choose from.
 std::string one_line_text(const GridRecord& grid, int ranks) {
-  if (ranks == 1) return field("process grid", "one rank has all elements");
-  return field("process grid", fmt::format("{}, {}: {}", grid.partition().name(), grid.why,
-                                           model_text(grid.candidates[0].model, grid.order)));
+  if (ranks == 1) return labelled_line("process grid", "one rank has all elements");
+  return labelled_line("process grid",
+                       fmt::format("{}, {}: {}", grid.partition().name(), grid.why,
+                                   model_text(grid.candidates[0].model, grid.order)));
 }
 
 std::vector<std::string> cells_of(const GridCandidate& c, std::size_t place, bool selected,

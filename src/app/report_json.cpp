@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "app/report.hpp"
+#include "app/report_json.hpp"
 
 namespace nekbone_k {
 namespace {

@@ -46,24 +46,26 @@ std::string per_rank(const std::string& label, const std::vector<std::string>& v
   for (std::size_t g = 0; g < std::min(groups.size(), most_groups); ++g) {
     const auto& [value, ranks] = groups[g];
     const std::string shown = value.empty() ? "unknown" : value;
-    text += field(g == 0 ? label : "", fmt::format("rank{} {}: {}", ranks.size() > 1 ? "s" : "",
-                                                   ranges_text(ranks), shown));
+    text += labelled_line(
+        g == 0 ? label : "",
+        fmt::format("rank{} {}: {}", ranks.size() > 1 ? "s" : "", ranges_text(ranks), shown));
   }
   if (groups.size() > most_groups)
-    text += field("", fmt::format("and {} more{}{}", groups.size() - most_groups,
-                                  elsewhere.empty() ? "" : ": ", elsewhere));
+    text += labelled_line("", fmt::format("and {} more{}{}", groups.size() - most_groups,
+                                          elsewhere.empty() ? "" : ": ", elsewhere));
   return text;
 }
 
 std::string machine_text(const MachineRecord& machine, bool in_json) {
-  std::string text = field("build", fmt::format("{}, {}", machine.compiler, machine.build_type));
-  text +=
-      field("Kokkos", fmt::format("{}, {} with concurrency {} on a rank", machine.kokkos_version,
-                                  machine.backend, machine.concurrency));
-  text += field("MPI", first_line(machine.mpi_library));
+  std::string text =
+      labelled_line("build", fmt::format("{}, {}", machine.compiler, machine.build_type));
+  text += labelled_line("Kokkos",
+                        fmt::format("{}, {} with concurrency {} on a rank", machine.kokkos_version,
+                                    machine.backend, machine.concurrency));
+  text += labelled_line("MPI", first_line(machine.mpi_library));
   if (const std::string libraries = libraries_text(machine.libraries); !libraries.empty())
-    text += field("libraries", libraries);
-  text += field("ranks", layout_text(machine));
+    text += labelled_line("libraries", libraries);
+  text += labelled_line("ranks", layout_text(machine));
   const auto in_report = [&](const char* key) {
     return in_json ? fmt::format("machine.{} of the JSON report", key) : std::string();
   };

@@ -107,7 +107,7 @@ std::string winner_text(const TuningResult& tuning) {
   if (tuning.selected < 0)
     return wrap(
         "  Selected: ",
-        "none; every strategy was WRONG or is not to be had here, so this order cannot be run");
+        "none; every strategy was WRONG or is not available here, so this order cannot be run");
   std::string text = wrap("  Selected: ", tuning.candidates[tuning.selected].strategy.name);
   if (const auto& parts = tuning.breakdown)
     text += wrap("    its exchange: ",

@@ -3,6 +3,7 @@
 
 #include "app/format.hpp"
 #include "app/report.hpp"
+#include "app/report_json.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -46,10 +47,7 @@ std::string paths_text(const MachinePaths& paths) {
   add_path(table, "copy of messages to the host", paths.copy_to_host, false);
   add_path(table, "copy of messages back", paths.copy_to_device, false);
   for (const MessagePath& message : paths.messages)
-    add_path(table,
-             name(message.carrier) +
-                 (message.place == ProbePlace::within_node ? ", within a node" : ", between nodes"),
-             message.path, true);
+    add_path(table, name(message.carrier) + ", " + name(message.place), message.path, true);
   return fmt::format("\n{}", heading("Paths of the machine")) + table.text() +
          wrap("  ", "Measured in " + seconds_text(paths.seconds));
 }

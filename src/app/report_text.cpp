@@ -70,9 +70,9 @@ std::string exclusions_text(const std::vector<OrderRecord>& orders) {
         std::count_if(order.tuning.candidates.begin(), order.tuning.candidates.end(),
                       [](const CandidateResult& c) { return c.available && !c.verified; });
     if (wrong > 0)
-      text += field("", fmt::format("order {}: {} of {} strategies WRONG and excluded{}",
-                                    order.order, wrong, order.tuning.candidates.size(),
-                                    order.tuning.selected < 0 ? ", so none is left" : ""));
+      text += labelled_line("", fmt::format("order {}: {} of {} strategies WRONG and excluded{}",
+                                            order.order, wrong, order.tuning.candidates.size(),
+                                            order.tuning.selected < 0 ? ", so none is left" : ""));
   }
   return text;
 }
@@ -84,22 +84,23 @@ std::string header_text(const RunRecord& record) {
   const Case& input = record.input;
   std::string text = heading(fmt::format("nekbone-k {}, commit {}, started {}", machine.version,
                                          machine.commit, machine.started));
-  text += field("input", input.input);
-  text += field("problem",
-                fmt::format("{}, lambda {:g}, geometry {}",
-                            input.solves()
-                                ? name(input.problem)
-                                : "none, exchanges of " + input.field_kind.text() + " are measured",
-                            input.lambda, name(input.mesh.geometry)));
+  text += labelled_line("input", input.input);
+  text += labelled_line(
+      "problem", fmt::format("{}, lambda {:g}, geometry {}",
+                             input.solves() ? name(input.problem)
+                                            : "none, exchanges of " + input.field_kind.text() +
+                                                  " are measured",
+                             input.lambda, name(input.mesh.geometry)));
   if (input.summation == Summation::deterministic)
-    text += field("sums", "deterministic: by element of the whole mesh, dot products exact");
-  text += field("mesh", mesh_text(input.mesh));
+    text +=
+        labelled_line("sums", "deterministic: by element of the whole mesh, dot products exact");
+  text += labelled_line("mesh", mesh_text(input.mesh));
   text += machine_text(machine, true);
   if (const MemoryBandwidth& memory = machine.bandwidth; memory.copy > 0)
-    text +=
-        field("memory", fmt::format("copy {}, triad {}, read plus written, all ranks at once",
-                                    giga_text(memory.copy, "B/s"), giga_text(memory.triad, "B/s")));
-  for (const std::string& warning : machine.warnings) text += field("WARNING", warning);
+    text += labelled_line(
+        "memory", fmt::format("copy {}, triad {}, read plus written, all ranks at once",
+                              giga_text(memory.copy, "B/s"), giga_text(memory.triad, "B/s")));
+  for (const std::string& warning : machine.warnings) text += labelled_line("WARNING", warning);
   return text;
 }
 
@@ -128,46 +129,49 @@ std::string solve_text(const SolveRecord& solve, const MachineRecord& machine) {
   std::string text =
       fmt::format("\n{}", heading(fmt::format("CG at order {}, strategy {}, sums by {}",
                                               solve.order, solve.strategy, solve.all_reduce)));
-  text += field("size", fmt::format("{} elements, {} DOFs, {} local points",
-                                    count_text(static_cast<double>(solve.elements)),
-                                    count_text(static_cast<double>(solve.total_dofs)),
-                                    count_text(static_cast<double>(solve.total_local_points))));
+  text +=
+      labelled_line("size", fmt::format("{} elements, {} DOFs, {} local points",
+                                        count_text(static_cast<double>(solve.elements)),
+                                        count_text(static_cast<double>(solve.total_dofs)),
+                                        count_text(static_cast<double>(solve.total_local_points))));
   for (const auto& [strategy, failure] : solve.left_out)
-    text += field("left out", fmt::format("{}, which was chosen: {}", strategy, failure));
-  if (solve.history.empty()) return text + field("FAIL", solve.verdict);  // not begun
-  text += field("iterations", iterations_text(solve));
-  text += field("residual", fmt::format("{} recursive, {} recomputed as b - Ax",
-                                        relative(solve.residual, solve.rhs_norm),
-                                        relative(solve.true_residual, solve.rhs_norm)));
-  text += field("error", error_text(solve));
+    text += labelled_line("left out", fmt::format("{}, which was chosen: {}", strategy, failure));
+  if (solve.history.empty()) return text + labelled_line("FAIL", solve.verdict);  // not begun
+  text += labelled_line("iterations", iterations_text(solve));
+  text += labelled_line("residual", fmt::format("{} recursive, {} recomputed as b - Ax",
+                                                relative(solve.residual, solve.rhs_norm),
+                                                relative(solve.true_residual, solve.rhs_norm)));
+  text += labelled_line("error", error_text(solve));
   std::string time = seconds_text(solve.solve_seconds);
   if (solve.iterations > 0)
     time += fmt::format(", {} an iteration", seconds_text(solve.solve_seconds / solve.iterations));
-  text += field("time", time + "; set-up before it " + seconds_text(solve.setup_seconds));
-  text += field("peak memory", bytes_text(solve.peak_memory) + ", sum over the ranks");
-  text += field("speed", fmt::format("{} by Nekbone's count, {}", giga_text(solve.flops, "FLOP/s"),
-                                     giga_text(solve.dofs_per_second, "DOF/s")));
-  text += field("traffic", traffic_text(solve, machine.bandwidth));
+  text += labelled_line("time", time + "; set-up before it " + seconds_text(solve.setup_seconds));
+  text += labelled_line("peak memory", bytes_text(solve.peak_memory) + ", sum over the ranks");
+  text += labelled_line("speed",
+                        fmt::format("{} by Nekbone's count, {}", giga_text(solve.flops, "FLOP/s"),
+                                    giga_text(solve.dofs_per_second, "DOF/s")));
+  text += labelled_line("traffic", traffic_text(solve, machine.bandwidth));
   if (solve.checksum)
-    text += field("checksum", fmt::format("{:016x}, of the solution's bits: the same for every "
-                                          "strategy and number of ranks",
-                                          *solve.checksum));
+    text +=
+        labelled_line("checksum", fmt::format("{:016x}, of the solution's bits: the same for every "
+                                              "strategy and number of ranks",
+                                              *solve.checksum));
   if (const auto& cost = solve.summation_cost)
-    text += field(
+    text += labelled_line(
         "determinism",
         fmt::format("{} an iteration, and {} with ordinary sums: {:.2f} times; medians of "
                     "{} rounds of {} iterations",
                     seconds_text(cost->deterministic_seconds), seconds_text(cost->ordinary_seconds),
                     cost->ratio(), cost->rounds, cost->iterations));
-  if (solve.audit) text += field("regret", audit_text(*solve.audit));
-  if (solve.sum_audit) text += field("  of sums", audit_text(*solve.sum_audit));
-  text += field(solve.passed ? "PASS" : "FAIL", solve.verdict);
+  if (solve.audit) text += labelled_line("regret", audit_text(*solve.audit));
+  if (solve.sum_audit) text += labelled_line("  of sums", audit_text(*solve.sum_audit));
+  text += labelled_line(solve.passed ? "PASS" : "FAIL", solve.verdict);
   return text;
 }
 
 namespace {
 
-/// Why there was no way to do something; nothing where one was to be had.
+/// Why there was no way to do something; nothing where there was one.
 template <class Tuning>
 std::string none_selected_text(const std::string& what, const Tuning& tuning) {
   const bool none = std::none_of(tuning.candidates.begin(), tuning.candidates.end(),
@@ -217,7 +221,7 @@ std::string closing_text(const RunRecord& record) {
     summary +=
         none_selected_text(fmt::format("to exchange at order {}", order.order), order.tuning);
   if (record.all_reduce) summary += none_selected_text("to sum over the ranks", *record.all_reduce);
-  return text + field(record.passed ? "PASS" : "FAIL", summary);
+  return text + labelled_line(record.passed ? "PASS" : "FAIL", summary);
 }
 
 }  // namespace nekbone_k

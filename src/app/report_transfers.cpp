@@ -6,6 +6,7 @@
 #include "app/doctor_text.hpp"
 #include "app/format.hpp"
 #include "app/report.hpp"
+#include "app/report_json.hpp"
 #include "app/transfer_probe.hpp"
 
 namespace nekbone_k {
@@ -24,11 +25,11 @@ std::string transfers_text(const TransferRecord& transfers) {
     text += fmt::format(", {0} of {0} right", tried);
   else
     text += fmt::format(", {} of {} WRONG", wrong, tried);
-  std::string lines = field("MPI transfers", text + "; " + claim_text(probe.claim));
+  std::string lines = labelled_line("MPI transfers", text + "; " + claim_text(probe.claim));
   if (wrong == 0) return lines;
-  lines += field("", failure_text(*first_wrong(transfers)));
-  if (probe.stuck) lines += field("", "what would have followed it was not tried");
-  if (!transfers.on_host) lines += field("", "strategies that hand it to MPI are left out");
+  lines += labelled_line("", failure_text(*first_wrong(transfers)));
+  if (probe.stuck) lines += labelled_line("", "what would have followed it was not tried");
+  if (!transfers.on_host) lines += labelled_line("", "strategies that hand it to MPI are left out");
   return lines;
 }
 

@@ -14,6 +14,8 @@
 #include "app/progress.hpp"
 #include "app/replay.hpp"
 #include "app/report.hpp"
+#include "app/report_file.hpp"
+#include "app/report_json.hpp"
 #include "app/transfer_probe.hpp"
 #include "app/tuning_watch.hpp"
 #include "core/errors.hpp"
@@ -179,7 +181,7 @@ std::string would_tune_text(const Communicator& comm, const Case& input, int ord
                             const MemoryBudget& budget) {
   const BoxMesh mesh(input.mesh, order, comm.size(), comm.rank());
   const Spread elements = comm.spread(static_cast<double>(mesh.box().volume()));
-  const TuningMemory memory = tuning_memory(mesh, input.summation, input.field_kind);
+  const TuningMemory memory = tuning_memory(mesh, input);
   const double plain = comm.max(memory.without_operator * budget.sharers);
   const double full = comm.max(memory.with_operator * budget.sharers);
   const bool fits = full <= budget.available;

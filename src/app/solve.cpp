@@ -31,7 +31,7 @@ template <class Action>
 auto communicating(const TuningGuard& guard, const SolveStrategies& strategies,
                    const Action& action) {
   return guarded(guard, strategies.exchange.name,
-                 [&] { return guarded(guard, "sum " + strategies.all_reduce.name, action); });
+                 [&] { return guarded(guard, guarded_name(strategies.all_reduce), action); });
 }
 
 /// Selects the exchange or, where its sums are wrong as CG would use it, the best other one, which
@@ -220,18 +220,20 @@ class SummedCg {
            const DeviceVector<double>& inverse_diagonal, const SolveStrategies& strategies) {
     const auto add = [&](const AllReduceStrategy& sum) {
       m_ways.push_back(
-          std::make_unique<Way>(Way{sum.name,
+          std::make_unique<Way>(Way{sum,
                                     {a.space(), geometry, a.lambda(), sum},
                                     fused_ops(comm, a.space(), inverse_diagonal, sum)}));
     };
     add(strategies.all_reduce);
     for (const AllReduceStrategy& other : strategies.other_all_reduces) add(other);
+    m_selected = m_ways.front().get();
   }
 
   std::vector<AuditedChoice> choices() {
     std::vector<AuditedChoice> choices;
-    for (const auto& way : m_ways)
-      choices.push_back({way->name, "sum " + way->name, [this, &way] { m_selected = way.get(); }});
+    for (const auto& made : m_ways)
+      choices.push_back({made->sum.name, guarded_name(made->sum),
+                         [this, way = made.get()] { m_selected = way; }});
     return choices;
   }
   std::tuple<const EllipticOperator&, const FusedVectorOps&> selected() const {
@@ -240,7 +242,7 @@ class SummedCg {
 
  private:
   struct Way {
-    std::string name;
+    AllReduceStrategy sum;
     EllipticOperator a;
     FusedVectorOps ops;
   };

@@ -84,7 +84,7 @@ TunedOrder tune_order(const Communicator& comm, const Case& input, const Machine
   const double begin = wall_seconds();
   tuned.discretization = std::make_unique<Discretization>(comm, input, order);
   AssembledSpace& space = tuned.discretization->space;
-  const TuningMemory memory = tuning_memory(space.mesh(), input.summation, input.field_kind);
+  const TuningMemory memory = tuning_memory(space.mesh(), input);
   const bool fits = comm.max(memory.with_operator * budget.sharers) <= budget.available;
   std::optional<Operand> operand;
   if (fits) operand.emplace(space, tuned.discretization->factors(), input.lambda);

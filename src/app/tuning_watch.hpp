@@ -7,7 +7,7 @@
 
 #include "app/journal.hpp"
 #include "app/run_record.hpp"
-#include "core/waiting.hpp"
+#include "core/watchdog.hpp"
 #include "gs/tuner.hpp"
 
 namespace nekbone_k {

@@ -21,7 +21,8 @@ struct Spread {
 };
 
 /// A duplicate of a communicator, freed with the object. Errors come back as exceptions. Copying is
-/// not allowed: a copy would free it twice. All members but rank() and size() are collective.
+/// not allowed: a copy would free it twice. All members are collective but get(), rank(), size()
+/// and is_root().
 class Communicator {
  public:
   explicit Communicator(MPI_Comm parent);

@@ -28,7 +28,7 @@ struct EntryValues {
 
 /// An entry of a vector, or the lanes that begin there.
 template <class Value>
-KOKKOS_FORCEINLINE_FUNCTION Value read(const double* from) {
+KOKKOS_FORCEINLINE_FUNCTION Value load_entry(const double* from) {
   if constexpr (std::is_same_v<Value, double>) {
     return *from;
   } else {
@@ -36,7 +36,7 @@ KOKKOS_FORCEINLINE_FUNCTION Value read(const double* from) {
   }
 }
 template <class Value>
-KOKKOS_FORCEINLINE_FUNCTION void write(double* to, const Value& value) {
+KOKKOS_FORCEINLINE_FUNCTION void store_entry(double* to, const Value& value) {
   if constexpr (std::is_same_v<Value, double>) {
     *to = value;
   } else {

@@ -47,8 +47,8 @@ class OutputError : public Error {
   explicit OutputError(const std::string& what) : Error(ExitCode::internal, what) {}
 };
 
-/// Something that can be done without is not to be had on this machine or in this build. Raised
-/// alike on every rank.
+/// An optional feature is not available on this machine or in this build. Raised alike on every
+/// rank.
 class UnavailableError : public Error {
  public:
   explicit UnavailableError(const std::string& what) : Error(ExitCode::internal, what) {}

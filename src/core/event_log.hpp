@@ -1,5 +1,5 @@
 /// @file
-/// The order in which the parts of a split-phase operation happened, for tests and reports.
+/// The order in which the parts of a split-phase operation happened, for tests.
 #pragma once
 
 #include <string>

@@ -11,3 +11,18 @@
 #elif defined(KOKKOS_ENABLE_HIP)
 #define NEKBONE_K_GPU(name) hip##name
 #endif
+
+#if defined(NEKBONE_K_GPU)
+namespace nekbone_k {
+
+/// The stream of an instance's kernels.
+inline NEKBONE_K_GPU(Stream_t) native_stream(const ExecutionSpace& space) {
+#if defined(KOKKOS_ENABLE_CUDA)
+  return space.cuda_stream();
+#else
+  return space.hip_stream();
+#endif
+}
+
+}  // namespace nekbone_k
+#endif

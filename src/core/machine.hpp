@@ -16,7 +16,8 @@ struct NodeLayout {
   int nodes = 1;       ///< nodes of the whole run
 };
 
-/// Collective.
+/// By the nodes that there are, whatever NEKBONE_K_RANKS_PER_NODE pretends, as memory and cores are
+/// theirs. Collective.
 NodeLayout find_node_layout(const Communicator& comm);
 
 /// The node of each rank, named by its first rank. With NEKBONE_K_RANKS_PER_NODE=n in the

@@ -48,7 +48,7 @@ struct alignas(128) Flag {
 
 /// Sets a flag in any process's memory after everything that this thread, or others before a
 /// barrier with it, wrote. For kernels.
-KOKKOS_INLINE_FUNCTION void raise(Flag* flag, std::uint64_t value) {
+KOKKOS_INLINE_FUNCTION void raise_flag(Flag* flag, std::uint64_t value) {
   desul::atomic_thread_fence(desul::MemoryOrderRelease(), desul::MemoryScopeNode());
   // One aligned word: no processor tears it.
   *const_cast<volatile std::uint64_t*>(&flag->value) = value;

@@ -12,11 +12,6 @@ namespace nekbone_k {
 #if defined(NEKBONE_K_GPU)
 namespace {
 
-#ifdef KOKKOS_ENABLE_CUDA
-auto stream_of(const ExecutionSpace& space) { return space.cuda_stream(); }
-#else
-auto stream_of(const ExecutionSpace& space) { return space.hip_stream(); }
-#endif
 using Stream = NEKBONE_K_GPU(Stream_t);
 using Event = NEKBONE_K_GPU(Event_t);
 
@@ -58,13 +53,13 @@ ExecutionSpace side_stream() {
 
 void StreamEvent::record(const ExecutionSpace& earlier) {
   if (!m_event) m_event = make_event();
-  check(NEKBONE_K_GPU(EventRecord)(static_cast<Event>(m_event.get()), stream_of(earlier)),
+  check(NEKBONE_K_GPU(EventRecord)(static_cast<Event>(m_event.get()), native_stream(earlier)),
         "recording an event");
 }
 
 void StreamEvent::wait(const ExecutionSpace& later) const {
   if (!m_event) return;
-  check(NEKBONE_K_GPU(StreamWaitEvent)(stream_of(later), static_cast<Event>(m_event.get()), 0),
+  check(NEKBONE_K_GPU(StreamWaitEvent)(native_stream(later), static_cast<Event>(m_event.get()), 0),
         "waiting for an event");
 }
 
@@ -74,8 +69,8 @@ void StreamEvent::wait() const {
         "the host waiting for an event");
 }
 
-void order(const ExecutionSpace& earlier, const ExecutionSpace& later) {
-  if (stream_of(earlier) == stream_of(later)) return;
+void run_after(const ExecutionSpace& later, const ExecutionSpace& earlier) {
+  if (native_stream(earlier) == native_stream(later)) return;
   // One will do: who waits, waits for what was recorded when it was told to. It lives until the
   // process ends.
   static auto* const event = new StreamEvent;
@@ -89,7 +84,7 @@ ExecutionSpace side_stream() { return {}; }
 void StreamEvent::record(const ExecutionSpace&) {}
 void StreamEvent::wait(const ExecutionSpace&) const {}
 void StreamEvent::wait() const { ExecutionSpace().fence("nekbone_k: an event waited for"); }
-void order(const ExecutionSpace&, const ExecutionSpace&) {}
+void run_after(const ExecutionSpace&, const ExecutionSpace&) {}
 
 #endif
 

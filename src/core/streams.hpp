@@ -13,15 +13,15 @@ namespace nekbone_k {
 /// for the whole run. Where kernels run on the host, the default instance.
 ExecutionSpace side_stream();
 
-/// A moment among the kernels of an instance, for others to wait for. Its members return at once
-/// but where they say otherwise.
+/// A point in an instance's queue of kernels that other queues, or the host, can wait for. Its
+/// members return at once unless they say otherwise.
 class StreamEvent {
  public:
-  /// The moment is now: after what was launched on `earlier` up to here.
+  /// The point is now: after what was launched on `earlier` up to here.
   void record(const ExecutionSpace& earlier);
-  /// What is launched on `later` from now on begins after the moment recorded last, if any was.
+  /// What is launched on `later` from now on begins after the point recorded last, if any was.
   void wait(const ExecutionSpace& later) const;
-  /// Returns when the moment recorded last has come, if any was: the host waits.
+  /// Returns when the point recorded last has been reached, if any was: the host waits.
   void wait() const;
 
  private:
@@ -30,6 +30,6 @@ class StreamEvent {
 
 /// What is launched on `later` from now on begins after what was launched on `earlier` up to now.
 /// Returns at once.
-void order(const ExecutionSpace& earlier, const ExecutionSpace& later);
+void run_after(const ExecutionSpace& later, const ExecutionSpace& earlier);
 
 }  // namespace nekbone_k

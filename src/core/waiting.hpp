@@ -5,14 +5,9 @@
 #include <mpi.h>
 #include <sched.h>
 
-#include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <limits>
-#include <mutex>
 #include <span>
-#include <string>
-#include <thread>
 
 #include "core/communicator.hpp"
 
@@ -57,37 +52,5 @@ void wait_all(std::span<MPI_Request> requests, double patience);
 /// wait_all() that calls action(i) as soon as requests[i] is found done, in any order.
 void wait_each(std::span<MPI_Request> requests, double patience,
                const std::function<void(int)>& action);
-
-/// Ends a process that does not come back from somewhere: a thread that waits beside it.
-class Watchdog {
- public:
-  /// `alarm(what)` is called, by the thread, where watch(what) was not followed by another watch()
-  /// or rest() in time. Usually it does not return.
-  explicit Watchdog(std::function<void(const std::string& what)> alarm);
-  ~Watchdog();
-  Watchdog(const Watchdog&) = delete;
-  Watchdog& operator=(const Watchdog&) = delete;
-
-  /// From now on `seconds` are left for `what`, and up to one more. Time in which the process was
-  /// stopped (a debugger, a suspended job) does not count. Cheap, and wakes no thread, as it is
-  /// called around what is timed.
-  void watch(const std::string& what, double seconds);
-  /// Nothing is waited for.
-  void rest();
-
- private:
-  using Clock = std::chrono::steady_clock;  // not MPI's: calls of MPI are for the main thread
-
-  void run();
-
-  std::function<void(const std::string&)> m_alarm;
-  std::mutex m_mutex;
-  std::condition_variable m_changed;
-  std::string m_what;
-  double m_left = for_ever;   // seconds
-  Clock::time_point m_since;  // of watch()
-  bool m_ends = false;
-  std::thread m_thread;  // last, as it uses the others
-};
 
 }  // namespace nekbone_k

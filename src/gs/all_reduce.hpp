@@ -12,7 +12,7 @@
 namespace nekbone_k {
 
 /// Sums a few values of each rank that a kernel computes, again and again, for the host of every
-/// rank. next(), start() and wait() in turn; all ranks alike. Destroyed by all ranks in turn.
+/// rank. next(), start() and wait() in turn; all ranks alike. Destruction is collective.
 class AllReduce {
  public:
   virtual ~AllReduce() = default;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 
+#include "core/entry_reduction.hpp"
 #include "core/errors.hpp"
 #include "gs/give_up.hpp"
 #include "gs/rank_sum.hpp"
@@ -14,15 +15,7 @@ namespace nekbone_k {
 namespace {
 
 /// As many values as an iteration's larger sum.
-struct Pair {
-  double one = 0, other = 0;
-
-  KOKKOS_FUNCTION Pair& operator+=(const Pair& pair) {
-    one += pair.one;
-    other += pair.other;
-    return *this;
-  }
-};
+using Pair = EntryValues<2>;
 
 constexpr int n_parts = 1000;
 constexpr int sums_verified = 40;
@@ -33,7 +26,7 @@ Pair sum_of_call(const RankSum<Pair>& sum, const DeviceVector<Pair>& parts, int 
   Kokkos::parallel_for(
       "nekbone_k: parts to sum", Kokkos::RangePolicy<ExecutionSpace>(0, n_parts),
       KOKKOS_LAMBDA(const LocalIndex p) {
-        parts(p) = {1.0 * rank + call + p, 1 / (1.0 + rank + call + p)};
+        parts(p) = {{1.0 * rank + call + p, 1 / (1.0 + rank + call + p)}};
       });
   sum.start(parts);
   return sum.wait();
@@ -44,8 +37,8 @@ std::string complaint_about(const Communicator& comm, const Pair& total, int cal
   const double ranks = comm.size();
   const double expected = ranks * n_parts * (call + (n_parts - 1) / 2.0) +
                           n_parts * ranks * (ranks - 1) / 2;  // whole numbers: exact
-  if (total.one == expected) return {};
-  return fmt::format("WRONG: sum {} is {} instead of {} (rank {})", call, total.one, expected,
+  if (total.values[0] == expected) return {};
+  return fmt::format("WRONG: sum {} is {} instead of {} (rank {})", call, total.values[0], expected,
                      comm.rank());
 }
 
@@ -66,11 +59,8 @@ struct TimedSum {
   std::unique_ptr<RankSum<Pair>> sum;
 };
 
-/// What one that was verified did wrong later; thrown on every rank.
-struct LateFailure {
-  std::size_t member;
-  std::string why;
-};
+/// Of a member, by its number.
+using LateSum = LateFailure<std::size_t>;
 
 /// What is wrong with sum number `call` on any rank, or nothing. What is thrown is a complaint, but
 /// for an UnavailableError.
@@ -79,21 +69,21 @@ std::string try_sum(const Communicator& comm, const std::function<Pair()>& sum, 
   std::string complaint = thrown_by(comm.rank(), [&] { total = sum(); });
   if (complaint.empty()) complaint = complaint_about(comm, total, call);
   // What rounds must round alike.
-  const auto bits = fmt::format("{:a}", total.other);
+  const auto bits = fmt::format("{:a}", total.values[1]);
   if (comm.broadcast(bits) != bits && complaint.empty())
     complaint = fmt::format("WRONG: sum {} differs between ranks 0 and {}", call, comm.rank());
   return comm.first_text(complaint);
 }
 
 /// Times `members`, whose `sums` are, and returns which of them wins; it has been verified once
-/// more. Throws a LateFailure of one that is wrong then, or threw meanwhile.
+/// more. Throws a LateSum of one that is wrong then, or threw meanwhile.
 std::size_t time_members(const Communicator& comm, std::span<AllReduceResult* const> members,
                          const std::vector<TimedSum>& sums, const DeviceVector<Pair>& parts,
                          const TunerOptions& options, const TuningGuard& guard,
                          AllReduceTuning& tuning) {
   std::vector<StageResult*> stages;
   for (AllReduceResult* member : members) stages.push_back(&member->timing.emplace());
-  const auto name = [&](std::size_t m) { return "sum " + members[m]->strategy.name; };
+  const auto name = [&](std::size_t m) { return guarded_name(members[m]->strategy); };
   tuning.repeats = sums_a_sample;
   tuning.rounds = Rounds(comm).run(stages, nullptr,
                                    {.seconds = options.budget_seconds / 10,
@@ -105,8 +95,7 @@ std::size_t time_members(const Communicator& comm, std::span<AllReduceResult* co
                                      const std::string failure = guarded_failure(
                                          comm, guard, name(m),
                                          [&] { sample = time_sums(comm, *sums[m].sum, parts); });
-                                     if (!failure.empty())
-                                       throw LateFailure{m, failure + "; found while it was timed"};
+                                     if (!failure.empty()) throw LateSum::while_timed(m, failure);
                                      return sample;
                                    });
   const std::size_t winner = judge(stages, {});
@@ -115,8 +104,7 @@ std::size_t time_members(const Communicator& comm, std::span<AllReduceResult* co
         comm, [&] { return sum_of_call(*sums[winner].sum, parts, comm.rank(), sums_verified); },
         sums_verified);
   });
-  if (!failure.empty())
-    throw LateFailure{winner, failure + "; found when it had been timed and won"};
+  if (!failure.empty()) throw LateSum::of_winner(winner, failure);
   return winner;
 }
 
@@ -144,8 +132,10 @@ std::string verify_all_reduce(const Communicator& comm, const AllReduceStrategy&
   return failure;
 }
 
+std::string guarded_name(const AllReduceStrategy& strategy) { return "sum " + strategy.name; }
+
 std::string why_excluded(const TuningGuard& guard, const AllReduceStrategy& strategy) {
-  const std::string why = guard.why_excluded("sum " + strategy.name);
+  const std::string why = guard.why_excluded(guarded_name(strategy));
   return why.empty() ? guard.why_excluded(strategy.name) : why;
 }
 
@@ -155,10 +145,10 @@ AllReduceTuning tune_all_reduce(const Communicator& comm,
   AllReduceTuning tuning;
   const double begin = wall_seconds();
   for (const AllReduceStrategy& strategy : strategies) {
-    AllReduceResult& result = tuning.candidates.emplace_back();
-    result.strategy = strategy;
-    verify_candidate(result, "sum " + strategy.name, why_excluded(guard, strategy), guard,
-                     [&] { return verify_all_reduce(comm, strategy, guard.patience); });
+    const auto verify = [&] { return verify_all_reduce(comm, strategy, guard.patience); };
+    tuning.candidates.push_back(
+        {verify_candidate(guarded_name(strategy), why_excluded(guard, strategy), guard, verify),
+         strategy});
   }
   tuning.verify_seconds = comm.max(wall_seconds() - begin);
 
@@ -182,14 +172,14 @@ AllReduceTuning tune_all_reduce(const Communicator& comm,
     try {
       winner = time_members(comm, members, sums, parts, options, guard, tuning);
       break;
-    } catch (const LateFailure& failure) {
-      AllReduceResult& result = *members[failure.member];
+    } catch (const LateSum& failure) {
+      AllReduceResult& result = *members[failure.candidate];
       result.failure = failure.why;
       result.verified = false;
       for (AllReduceResult* member : members) member->timing.reset();
       // Others' values may still be on their way: given up, not freed.
-      const auto at = static_cast<std::ptrdiff_t>(failure.member);
-      give_up(std::move(sums[failure.member]));
+      const auto at = static_cast<std::ptrdiff_t>(failure.candidate);
+      give_up(std::move(sums[failure.candidate]));
       sums.erase(sums.begin() + at);
       members.erase(members.begin() + at);
     }

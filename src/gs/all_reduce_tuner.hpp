@@ -14,13 +14,10 @@
 namespace nekbone_k {
 
 /// What was found out about one way to sum.
-struct AllReduceResult {
+struct AllReduceResult : Verdict {
   AllReduceStrategy strategy;
-  bool available = true;  ///< whether this build and this machine have what it needs
-  bool verified = false;
-  std::string failure;  ///< why it was excluded: missing, wrong, or what it threw
-  std::optional<StageResult>
-      timing;  ///< from the launch of a kernel that sums to all hosts' knowing
+  /// From the launch of a kernel that sums to all hosts' knowing.
+  std::optional<StageResult> timing = {};
   bool selected = false;
 };
 
@@ -38,8 +35,11 @@ struct AllReduceTuning {
 std::string verify_all_reduce(const Communicator& comm, const AllReduceStrategy& strategy,
                               double patience = for_ever);
 
-/// Why `guard` excludes `strategy`, which it knows as "sum NAME"; what excludes an exchange of the
-/// same name excludes it, too. The same on every rank.
+/// What a TuningGuard knows a way to sum as: "sum NAME".
+std::string guarded_name(const AllReduceStrategy& strategy);
+
+/// Why `guard` excludes `strategy`; what excludes an exchange of the same name excludes it, too.
+/// The same on every rank.
 std::string why_excluded(const TuningGuard& guard, const AllReduceStrategy& strategy);
 
 /// Chooses among `strategies` for sums of two values: each is verified, then all are timed in

@@ -161,8 +161,8 @@ class Assembly {
   // loops become SIMD instructions. On a GPU, whose threads are its lanes, a row a thread does
   // that.
 
-  /// Rows first, first + 1 … first + n - 1, the points of the r-th distance(r) behind those of the
-  /// first.
+  /// Rows first, first + 1 … first + n - 1. The points of the r-th lie r * stride behind those of
+  /// the first or, where stride is 0, bases[r] - points.base.
   struct Run {
     LocalIndex first, n, stride;
     IndexList points;

@@ -12,8 +12,8 @@
 
 namespace nekbone_k {
 
-/// The part of a ContributionPlan that is no matter of messages, with the plan of the DOFs; index
-/// arrays in device memory.
+/// What a ContributionPlan has beside its plan of messages, with the plan of the DOFs; index arrays
+/// in device memory.
 struct DeviceContributions {
   DeviceContributions(HaloPlan plan, const ContributionPlan& contributions)
       : dofs(std::move(plan)),
@@ -25,7 +25,7 @@ struct DeviceContributions {
 
   HaloPlan dofs;
   DeviceVector<LocalIndex> place_points, source_offsets, sources;
-  DeviceRuns runs;  ///< of shared DOFs, with nothing to say of them
+  DeviceRuns runs;  ///< all shared DOFs, cut into pieces; none has a stride
 };
 
 /// Copies the values of points, shape (n_points, components), to their places; zero where there is

@@ -55,10 +55,10 @@ struct WordMessages;  // exchange_by_kernel.hpp
 
 /// Moves the packed messages of one set of buffers, again and again.
 ///
-/// Every rank calls start() and finish() in turn, also one without neighbours. start() waits for
-/// the kernels launched on the buffers' stream as far as it must, and after finish() a kernel
-/// launched there sees what was received.
-/// Destroyed by all ranks in turn, as some strategies free what they share with others.
+/// Every rank alternates start() and finish(), also one without neighbours. start() waits for the
+/// kernels launched on the buffers' stream as far as it must, and after finish() a kernel launched
+/// there sees what was received. Destruction is collective: some strategies free what they share
+/// with other ranks.
 class Exchange {
  public:
   virtual ~Exchange() = default;

@@ -78,12 +78,13 @@ struct WordMessages {
   DeviceVector<Peer> peers;
   DeviceVector<LocalIndex> dofs;               ///< (slots)
   DeviceVector<LocalIndex> shared_by_several;  ///< DOFs in several messages
-  /// To peers in ascending rank, and then those without. Teams take one after another, and write
-  /// before they wait. So none waits for ever for a team that finds no room: of all pairs of pieces
-  /// not yet combined, take the first by the lower rank, the higher rank and the place in the
-  /// message. All that either end has before it is done, hence both ends come to write it; so no
-  /// other kernel that waits for ranks may be about, as between start() and finish() of another
-  /// exchange.
+  /// To peers in ascending rank, and then those without.
+  ///
+  /// No deadlock, though not all teams may find room at once: teams take pieces in this order, and
+  /// write before they wait. Of all pieces not yet combined take the first by lower rank, higher
+  /// rank and place in the message: at both ends everything before it has been combined, so that
+  /// both have a team free to write it. For that the kernel must have the device: no other one that
+  /// waits for ranks may be running, as between start() and finish() of another exchange.
   DeviceVector<Piece> pieces;
   DeviceVector<std::uint64_t> n_taken;  ///< (1) pieces, at this and all earlier calls
   /// (1) Pieces with DOFs in several messages that no longer need the field, at all calls.

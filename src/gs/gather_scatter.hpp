@@ -47,6 +47,7 @@ class GatherScatter {
   }
   /// What strategies exchange: that plan or, deterministic, the one of contributions.
   std::shared_ptr<const DeviceHaloPlan> message_plan() const { return m_messages; }
+  bool is_deterministic() const { return m_contributions.has_value(); }
   const Communicator& communicator() const { return m_comm; }
   const Assembly& assembly() const { return m_assembly; }
   LocalIndex n_rows() const { return m_assembly.n_rows(); }
@@ -86,9 +87,38 @@ class GatherScatter {
   template <class T>
   void exchange(const DeviceField<T>& field, Reduction op, EventLog* log = nullptr) {
     Resources<T>& used = resources<T>(static_cast<int>(field.extent(1)));
-    if (used.exchange.exchange_by_kernel(field, op)) return record(log, "exchanged by a kernel");
-    start(field, log);
-    finish(field, op, log);
+    exchange_by(used.exchange, packed(used, field), field, op, log);
+  }
+
+  /// exchange() by another `exchange`, made on message_plan(), of what `packed` has: `field` itself
+  /// or, deterministic, contributions. Collective.
+  template <class T>
+  void exchange_by(HaloExchange<T>& exchange, const DeviceField<T>& packed,
+                   const DeviceField<T>& field, Reduction op, EventLog* log = nullptr) const {
+    if (exchange.exchange_by_kernel(field, op)) return record(log, "exchanged by a kernel");
+    exchange.pack(packed);
+    record(log, "exchange packed");
+    exchange.post();
+    record(log, "exchange posted");
+    exchange.wait(log);
+    unpack(exchange, packed, field, op, log);
+  }
+  /// The last part of that: combines what came with what was `packed`. Not collective.
+  template <class T>
+  void unpack(HaloExchange<T>& exchange, const DeviceField<T>& packed, const DeviceField<T>& field,
+              Reduction op, EventLog* log = nullptr) const {
+    if (m_contributions) {
+      with_reduction(op, [&](auto reduction) {
+        exchange.unpack_by(
+            "nekbone_k: combine contributions",
+            CombineContributions<T, decltype(reduction)::value>{
+                field, packed, m_contributions->source_offsets, m_contributions->sources},
+            m_contributions->runs);
+      });
+    } else {
+      exchange.unpack(field, op);
+    }
+    record(log, "exchange unpacked");
   }
 
   /// Begins to combine the ranks' shares of an assembled field, whose first n_shared entries are
@@ -104,7 +134,7 @@ class GatherScatter {
   template <class T>
   void pack(const DeviceField<T>& field, EventLog* log = nullptr) {
     Resources<T>& used = resources<T>(static_cast<int>(field.extent(1)));
-    used.exchange.pack(m_contributions ? used.places : field);
+    used.exchange.pack(packed(used, field));
     record(log, "exchange packed");
   }
   template <class T>
@@ -112,24 +142,17 @@ class GatherScatter {
     resources<T>(static_cast<int>(field.extent(1))).exchange.post();
     record(log, "exchange posted");
   }
+  /// Waits for the messages and combines them into the shared DOFs of `field`. Collective.
+  template <class T>
+  void finish(const DeviceField<T>& field, Reduction op, EventLog* log = nullptr) {
+    Resources<T>& used = resources<T>(static_cast<int>(field.extent(1)));
+    used.exchange.wait(log);
+    unpack(used.exchange, packed(used, field), field, op, log);
+  }
   /// Throws InternalError if a message of a field of doubles did not come; see Exchange::check().
   void check() const {
     for (const auto& [components, made] : std::get<ByComponents<double>>(m_resources))
       made->exchange.check();
-  }
-
-  template <class T>
-  void finish(const DeviceField<T>& field, Reduction op, EventLog* log = nullptr) {
-    Resources<T>& used = resources<T>(static_cast<int>(field.extent(1)));
-    if (!m_contributions) return used.exchange.finish(field, op, log);
-    used.exchange.wait(log);
-    with_reduction(op, [&](auto reduction) {
-      used.exchange.unpack_by(
-          CombineContributions<T, decltype(reduction)::value>{
-              field, used.places, m_contributions->source_offsets, m_contributions->sources},
-          m_contributions->runs);
-    });
-    record(log, "exchange unpacked");
   }
 
   /// What fields of one component are exchanged by, on message_plan(), for it to be verified.
@@ -147,6 +170,10 @@ class GatherScatter {
     HaloExchange<T> exchange;
     DeviceField<T> rows, places;
   };
+  template <class T>
+  const DeviceField<T>& packed(const Resources<T>& used, const DeviceField<T>& field) const {
+    return m_contributions ? used.places : field;
+  }
   template <class T>
   using ByComponents = std::map<int, std::unique_ptr<Resources<T>>>;
 

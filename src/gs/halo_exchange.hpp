@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "core/event_log.hpp"
 #include "core/streams.hpp"
@@ -153,11 +154,11 @@ class HaloExchange {
     if (!m_may_be_one_kernel) return false;
     const WordMessages* const messages = m_exchange->begin_by_kernel();
     if (messages == nullptr) return false;
-    order(ExecutionSpace(), m_stream);
+    run_after(m_stream, ExecutionSpace());
     with_reduction(op, [&](auto reduction) {
       launch_exchange<T>(m_stream, *messages, shares<decltype(reduction)::value>(field));
     });
-    order(m_stream, ExecutionSpace());
+    run_after(ExecutionSpace(), m_stream);
     return true;
   }
 
@@ -170,10 +171,9 @@ class HaloExchange {
 
   /// Waits for the messages and combines them into `field`, which must hold in its shared entries
   /// what start() saw.
-  void finish(const DeviceField<T>& field, Reduction op, EventLog* log = nullptr) {
-    wait(log);
+  void finish(const DeviceField<T>& field, Reduction op) {
+    wait();
     unpack(field, op);
-    record(log, "exchange unpacked");
   }
 
   /// The parts of start() and finish(), each in turn. pack() does not wait for the device, so that
@@ -181,7 +181,7 @@ class HaloExchange {
   /// strategy packs by itself, pack() sends too; where its messages are waited for by kernels,
   /// unpack() does.
   void pack(const DeviceField<T>& field) {
-    order(ExecutionSpace(), m_stream);
+    run_after(m_stream, ExecutionSpace());
     const bool packed = m_exchange->pack(
         {field.data(), field.stride(1), sizeof(T), static_cast<int>(field.extent(1))});
     if (packed) return;
@@ -196,17 +196,18 @@ class HaloExchange {
   }
   void unpack(const DeviceField<T>& field, Reduction op) {
     with_reduction(op, [&](auto reduction) {
-      unpack_by(shares<decltype(reduction)::value>(field), m_plan->only_slot_runs);
+      unpack_by("nekbone_k: unpack", shares<decltype(reduction)::value>(field),
+                m_plan->only_slot_runs);
     });
   }
-  /// unpack() of the shared DOFs in `runs` by combine(run, from, messages).
+  /// unpack() of the shared DOFs in `runs` by combine(run, from, messages), in a kernel of that
+  /// name.
   template <class Combine>
-  void unpack_by(const Combine& combine, const DeviceRuns& runs) {
+  void unpack_by(const std::string& kernel, const Combine& combine, const DeviceRuns& runs) {
     if (runs.extent(0) == 0) return;
     const auto* const messages = static_cast<const T*>(m_arrival.messages);
-    for_index_runs("nekbone_k: unpack", m_stream, runs, Unpack<T, Combine>{combine, messages},
-                   m_arrival);
-    order(m_stream, ExecutionSpace());
+    for_index_runs(kernel, m_stream, runs, Unpack<T, Combine>{combine, messages}, m_arrival);
+    run_after(ExecutionSpace(), m_stream);
   }
 
   /// See Exchange::check().

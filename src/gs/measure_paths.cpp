@@ -154,7 +154,7 @@ struct PathMessages {
   std::vector<std::unique_ptr<Exchange>> exchanges;
 };
 
-/// Throws UnavailableError on every rank where the carrier is not to be had.
+/// Throws UnavailableError on every rank where the carrier is not available.
 PathCost measure_messages(const Communicator& comm, std::span<const int> nodes, Carrier carrier,
                           ProbePlace place, double patience, const PathOptions& options) {
   const std::size_t most = *std::max_element(options.sizes.begin(), options.sizes.end());
@@ -249,15 +249,13 @@ MachinePaths measure_paths(const Communicator& comm, std::span<const Strategy> s
       MessagePath message{carrier, place, {}};
       message.path.failure = guard.why_excluded(guarded_name(carrier));
       if (message.path.failure.empty()) {
-        guard.enter(guarded_name(carrier));
-        bool available = true;
         try {
-          message.path = measure_messages(comm, nodes, carrier, place, guard.patience, options);
+          message.path = guarded(guard, guarded_name(carrier), [&] {
+            return measure_messages(comm, nodes, carrier, place, guard.patience, options);
+          });
         } catch (const UnavailableError&) {  // which the strategies that need it say
-          available = false;
+          continue;
         }
-        guard.leave();
-        if (!available) continue;
       }
       paths.messages.push_back(std::move(message));
     }

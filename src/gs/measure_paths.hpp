@@ -24,7 +24,7 @@ std::vector<int> path_partners(std::span<const int> nodes, ProbePlace place);
 /// rounds, each sample the maximum over the ranks.
 ///
 /// A carrier is measured between guard.enter() and leave(), as it may crash or hang like a
-/// strategy. One that is not to be had or throws on any rank has a failure instead of a cost.
+/// strategy. One that is not available or throws on any rank has a failure instead of a cost.
 /// Collective, with the same result on every rank.
 MachinePaths measure_paths(const Communicator& comm, std::span<const Strategy> strategies,
                            const TuningGuard& guard, const PathOptions& options = {});

@@ -219,6 +219,10 @@ class PathProbe {
 
 }  // namespace
 
+std::string name(ProbePlace place) {
+  return place == ProbePlace::within_node ? "within a node" : "between nodes";
+}
+
 void send_ring_messages(const Communicator& comm, const RingMessages& messages, double limit) {
   std::array<MPI_Request, 4> requests;
   requests.fill(MPI_REQUEST_NULL);

@@ -15,6 +15,8 @@ namespace nekbone_k {
 
 /// Where the two ends of the transfers are.
 enum class ProbePlace { within_node, between_nodes };
+/// "within a node" or "between nodes".
+std::string name(ProbePlace place);
 
 /// The memory that MPI is handed.
 enum class ProbeMemory {

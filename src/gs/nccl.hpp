@@ -13,6 +13,7 @@
 #endif
 
 #include "core/communicator.hpp"
+#include "core/gpu_api.hpp"
 #include "core/types.hpp"
 
 namespace nekbone_k {
@@ -27,15 +28,6 @@ enum class NcclUse { exchange, all_reduce };
 /// NCCL's communicator of the ranks of `comm`, made when first asked for and kept to the end of the
 /// run. Collective; throws UnavailableError on every rank if it cannot be made on one.
 ncclComm_t nccl_communicator(const Communicator& comm, NcclUse use);
-
-/// The stream of an instance's kernels.
-inline auto nccl_stream(const ExecutionSpace& space) {
-#ifdef KOKKOS_ENABLE_HIP
-  return space.hip_stream();
-#else
-  return space.cuda_stream();
-#endif
-}
 
 }  // namespace nekbone_k
 

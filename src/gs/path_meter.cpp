@@ -1,12 +1,11 @@
 #include "gs/path_meter.hpp"
 
-#include <fmt/format.h>
-
 #include <Kokkos_Core.hpp>
 #include <algorithm>
 
 #include "core/errors.hpp"
 #include "gs/stage.hpp"
+#include "gs/tuning_guard.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -40,14 +39,7 @@ std::vector<double> PathMeter::medians(const std::vector<Operation>& operations)
 }
 
 void PathMeter::attempt(const Operation& operation) {
-  if (!m_failure.empty()) return;
-  try {
-    operation();
-  } catch (const UnavailableError&) {
-    throw;  // every rank does
-  } catch (const std::exception& error) {
-    m_failure = fmt::format("threw on rank {}: {}", m_comm.rank(), error.what());
-  }
+  if (m_failure.empty()) m_failure = thrown_by(m_comm.rank(), operation);
 }
 
 double PathMeter::sample(const Operation& operation, int repeats) {

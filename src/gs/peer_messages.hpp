@@ -83,7 +83,7 @@ KOKKOS_FUNCTION void write_piece(const PeerTeam& team, const PeerMessages& messa
     if (Kokkos::atomic_fetch_add(&pieces_written, 1) + 1 < peer.n_pieces) return;
     desul::atomic_thread_fence(desul::MemoryOrderAcqRel(), desul::MemoryScopeNode());
     pieces_written = 0;
-    raise(peer.sent, messages.call);
+    raise_flag(peer.sent, messages.call);
   });
 }
 

@@ -7,9 +7,6 @@
 namespace nekbone_k {
 namespace {
 
-/// As in tuning: long enough that the clock's grain does not matter.
-constexpr double shortest_plan_sample = 200e-6;
-
 /// One plan in the making: what is exchanged, and by what.
 template <class T>
 struct TimedPlan {
@@ -55,10 +52,7 @@ PlanTiming time_plans_of(const Communicator& comm,
     shortest = std::min(shortest, once);
     round += once;
   }
-  // Slow plans beside a fast one must not use the time up.
-  const double wanted = shortest_plan_sample / std::max(shortest, 1e-9);
-  const double affordable = seconds / (least_rounds + Rounds::warm_ups) / std::max(round, 1e-9);
-  timing.repeats = std::clamp(static_cast<int>(std::min(wanted, affordable)), 1, 1000);
+  timing.repeats = repeats_for_sample(shortest, round, seconds, least_rounds);
   std::vector<StageResult*> members;
   for (StageResult& stage : timing.stages) members.push_back(&stage);
   timing.rounds = Rounds(comm).run(

@@ -67,6 +67,13 @@ int Rounds::run(std::span<StageResult* const> members, std::vector<double>* refe
   return round;
 }
 
+int repeats_for_sample(double shortest, double round, double seconds, int rounds) {
+  constexpr double shortest_sample = 200e-6, grain = 1e-9;
+  const double wanted = shortest_sample / std::max(shortest, grain);
+  const double affordable = seconds / (rounds + Rounds::warm_ups) / std::max(round, grain);
+  return static_cast<int>(std::clamp(std::min(wanted, affordable), 1.0, 1000.0));
+}
+
 std::size_t judge(std::span<StageResult* const> members, const std::vector<double>& work) {
   // Work and exchange together, the work's changes from round to round taken out.
   const double usual_work = work.empty() ? 0 : median(work);

@@ -43,8 +43,8 @@ class Rounds {
   explicit Rounds(const Communicator& comm) : m_comm(comm) {}
 
   /// `run(c)` does candidate c once and returns the seconds that it took on this rank. Their maxima
-  /// over the ranks become the samples of `members`, and of `reference`, which is no candidate, is
-  /// run as number members.size() where there is one, and is never left out. Ends early when one
+  /// over the ranks become the samples of `members`. A `reference`, which may be null, is run as
+  /// number members.size(): it is no candidate, and is never left out. Ends early when one
   /// candidate is left. Returns the number of rounds. Collective.
   int run(std::span<StageResult* const> members, std::vector<double>* reference,
           const Limits& limits, const std::function<double(std::size_t)>& run);
@@ -53,6 +53,11 @@ class Rounds {
   const Communicator& m_comm;
   std::mt19937_64 m_random{20220101};
 };
+
+/// How often to do what takes `shortest` seconds for one sample, that it lasts 200 µs and the
+/// clock's grain does not matter; but where it is done beside slower things, and all of them take
+/// `round`, so that so many `rounds` and the warm-ups have room in `seconds`. In [1, 1000].
+int repeats_for_sample(double shortest, double round, double seconds, int rounds);
 
 /// Fills in the rest from the samples of a stage, less those of the `work` (or nothing) in the same
 /// rounds, and returns the position of the winner: the lowest cost, or the first among those that

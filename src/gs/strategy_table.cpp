@@ -26,25 +26,46 @@ std::vector<Strategy> make_table() {
   const std::string device = std::string(DeviceMemory::name()) + ", direct";
   const std::string host = "Host, staged";
   const std::string shared = std::string(DeviceMemory::name()) + ", shared";
-  const CostModel by_device{.carrier = direct_messages};
-  const CostModel by_host{.carrier = Carrier::host_messages, .staged = true};
-  // Before a put the target says that it may come, and after it the origin that it has.
-  CostModel put_by_device = by_device, put_by_host = by_host;
-  put_by_device.empty_exchanges = put_by_host.empty_exchanges = 2;
-  CostModel routed_by_device = by_device, routed_by_host = by_host;
-  routed_by_device.routed = routed_by_host.routed = true;
-  CostModel gathered_by_device = by_device, gathered_by_host = by_host;
-  gathered_by_device.gathered = gathered_by_host.gathered = true;
-  const CostModel by_nccl{.carrier = Carrier::nccl, .host_waits = false};
-  const CostModel by_nvshmem{.carrier = Carrier::nvshmem, .host_waits = false};
-  const CostModel by_kernels{.carrier = Carrier::peer_memory,
-                             .host_waits = false,
-                             .packs_itself = true,
-                             .one_kernel = !is_host_device};
+  /// How an exchange works, as far as its cost and memory go.
+  struct Way {
+    CostModel cost;
+    int buffers;  ///< Strategy::buffers
+    bool can_overlap = true;
+  };
+  const Way by_device{{.carrier = direct_messages}, 2};
+  // Copies on the host of what is sent and of what comes.
+  const Way by_host{{.carrier = Carrier::host_messages, .staged = true}, 4};
+  const auto putting = [](Way way) {
+    // Before a put the target says that it may come, and after it the origin that it has.
+    way.cost.empty_exchanges = 2;
+    return way;
+  };
+  const auto gathering = [](Way way) {
+    // What passes between nodes lies in three more, over a node's ranks as much as they send there.
+    way.cost.gathered = true;
+    way.buffers += 3;
+    return way;
+  };
+  const auto routing = [](Way way) {
+    // Items pass through two more, and some of them are others'. After the first of the steps
+    // nothing moves until the next is begun.
+    way.cost.routed = true;
+    way.buffers += 4;
+    way.can_overlap = false;
+    return way;
+  };
+  const Way by_nccl{{.carrier = Carrier::nccl, .host_waits = false}, 2};
+  // Messages come in two places in turn and, by one kernel, in two others.
+  const Way by_nvshmem{{.carrier = Carrier::nvshmem, .host_waits = false}, 4};
+  const Way by_kernels{{.carrier = Carrier::peer_memory,
+                        .host_waits = false,
+                        .packs_itself = true,
+                        .one_kernel = !is_host_device},
+                       is_host_device ? 4 : 6};
 
   struct Line {
     Strategy strategy;
-    CostModel cost;
+    Way way;
   };
   const std::vector<Line> lines{
       {{"device-pairwise", device, "MPI_Isend/Irecv on device buffers", make_pairwise}, by_device},
@@ -68,37 +89,32 @@ std::vector<Strategy> make_table() {
       {{"device-alltoall", device, "MPI_Ialltoallv on device buffers", make_all_to_all}, by_device},
       {{"host-alltoall", host, "MPI_Ialltoallv on host copies", host_staged<make_all_to_all>},
        by_host},
-      {{"device-put", device, "MPI_Put into device buffers", make_one_sided}, put_by_device},
-      {{"host-put", host, "MPI_Put into host copies", host_staged<make_one_sided>}, put_by_host},
+      {{"device-put", device, "MPI_Put into device buffers", make_one_sided}, putting(by_device)},
+      {{"host-put", host, "MPI_Put into host copies", host_staged<make_one_sided>},
+       putting(by_host)},
       {{"device-node-aware", device, "one message a node pair, on device buffers", make_node_aware},
-       gathered_by_device},
+       gathering(by_device)},
       {{"host-node-aware", host, "one message a node pair, on host copies",
         host_staged<make_host_node_aware>},
-       gathered_by_host},
+       gathering(by_host)},
       {{"device-crystal", device, "crystal router on device buffers", make_crystal_router},
-       routed_by_device},
+       routing(by_device)},
       {{"host-crystal", host, "crystal router on host copies",
         host_staged<make_host_crystal_router>},
-       routed_by_host},
+       routing(by_host)},
       {{"nccl", device, "ncclSend/ncclRecv on device buffers", make_nccl}, by_nccl},
       {{"nvshmem", shared, "NVSHMEM puts with signals", make_nvshmem}, by_nvshmem},
       {{"peer-memory", shared, "kernels write into the neighbours' memory", make_peer_memory},
        by_kernels},
   };
   std::vector<Strategy> table;
-  for (const Line& line : lines) table.emplace_back(line.strategy).cost = line.cost;
-  for (Strategy& strategy : table) {
-    if (strategy.memory != device) strategy.buffers = 4;
-    // Messages come in two places in turn, of two kernels and of one.
-    if (strategy.name == "peer-memory" && !is_host_device) strategy.buffers = 6;
-    // The router's items pass through two more, and some of them are others'.
-    if (strategy.name.ends_with("crystal")) strategy.buffers += 4;
-    // What passes between nodes lies in three more, over a node's ranks as much as they send there.
-    if (strategy.name.ends_with("node-aware")) strategy.buffers += 3;
+  for (const Line& line : lines) {
+    Strategy& plain = table.emplace_back(line.strategy);
+    plain.cost = line.way.cost;
+    plain.buffers = line.way.buffers;
   }
-  for (std::size_t i = 0, plain = table.size(); i < plain; ++i) {
-    // After the first of a router's steps nothing moves until the next is begun.
-    if (table[i].name.ends_with("crystal")) continue;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (!lines[i].way.can_overlap) continue;
     Strategy overlapped = table[i];
     overlapped.name += "+overlap";
     overlapped.description += ", interior elements meanwhile";

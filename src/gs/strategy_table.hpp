@@ -1,5 +1,6 @@
 /// @file
-/// Every exchange strategy there is. A new one is one file in strategies/ and one line here.
+/// Every exchange strategy there is. A new one is one file in strategies/ and one line of the table
+/// in strategy_table.cpp.
 #pragma once
 
 #include <span>
@@ -30,7 +31,7 @@ struct Strategy {
 /// what passes through other ranks; MPI before anything else.
 std::span<const Strategy> all_strategies();
 
-/// What needs nothing but MPI, and of that only what every MPI can do: messages of host memory.
+/// The strategy to start with: it needs only MPI's messages of host memory, which every MPI has.
 const Strategy& first_strategy();
 
 /// The strategy of that name, or nullptr.

@@ -3,21 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <optional>
 
 #include "core/errors.hpp"
 #include "core/machine.hpp"
+#include "gs/exchange_timer.hpp"
 #include "gs/give_up.hpp"
 #include "gs/verify.hpp"
 
 namespace nekbone_k {
 namespace {
 
-/// A sample of `alone` lasts at least this long, so that the clock's grain and the call's own cost
-/// do not matter.
-constexpr double shortest_sample = 200e-6;
 /// What overlapped strategies hide behind when they are timed lasts about this many of the slowest
 /// exchange: enough to hide it, little enough that the noise of the work does not drown what is
 /// measured.
@@ -36,13 +33,6 @@ struct TunedCandidate {
   HaloExchange<T> exchange;
 };
 
-/// What a candidate that was verified did wrong later; thrown on every rank.
-template <class T>
-struct LateFailure {
-  TunedCandidate<T>* candidate;
-  std::string why;
-};
-
 /// For fields of values of type T.
 template <class T>
 class Tuner {
@@ -54,9 +44,9 @@ class Tuner {
         m_work(work),
         m_options(options),
         m_guard(guard),
-        m_paths(paths) {
+        m_paths(paths),
+        m_timer(gs, kind.components, work) {
     m_result.kind = kind;
-    make_field();
   }
 
   TuningResult run(std::span<const Strategy> strategies) {
@@ -71,24 +61,18 @@ class Tuner {
 
  private:
   using Candidate = TunedCandidate<T>;
+  using Late = LateFailure<Candidate*>;
   using Members = std::vector<Candidate*>;
   using Stage = std::optional<StageResult> CandidateResult::*;
 
-  void make_field() {
-    const LocalIndex n_shared = m_gs.message_plan()->host.n_shared();
-    m_field = DeviceField<T>("nekbone_k: tuned field", std::max(n_shared, m_gs.n_rows()),
-                             m_result.kind.components);
-    // Repeated exchanges add it up until it overflows to infinity, which takes no longer to add.
-    Kokkos::deep_copy(m_field, T(1));
-  }
-
   void verify(std::span<const Strategy> strategies) {
     for (const Strategy& strategy : strategies) {
-      CandidateResult& result = m_result.candidates.emplace_back();
-      result.strategy = strategy;
-      verify_candidate(result, strategy.name, m_guard.why_excluded(strategy.name), m_guard, [&] {
+      const auto verify = [&] {
         return m_verifier.verify(strategy, m_guard.patience, m_result.kind);
-      });
+      };
+      m_result.candidates.push_back(
+          {verify_candidate(strategy.name, m_guard.why_excluded(strategy.name), m_guard, verify),
+           strategy});
     }
   }
 
@@ -121,7 +105,9 @@ class Tuner {
     }
     winner->result.selected = true;
     m_result.selected = static_cast<int>(&winner->result - m_result.candidates.data());
-    m_result.on_rank = time_on_rank();
+    // In as many rounds as the rest, but in one alone where that takes a tenth of the budget.
+    m_result.on_rank =
+        m_timer.time_on_rank(std::max(m_options.minimum_rounds, 5), 0.1 * m_options.budget_seconds);
   }
 
   /// The winner of both stages that still is right then; nobody where none is left. One that fails
@@ -132,23 +118,26 @@ class Tuner {
       try {
         Candidate* const winner = time_stages(plain, overlapped);
         require_still_right(*winner);
-        attempt(*winner, [&] { m_result.breakdown = break_down(*winner); });
+        attempt(*winner, [&] {
+          m_result.breakdown =
+              m_timer.break_down(winner->exchange, std::max(m_options.minimum_rounds, 11));
+        });
         for (const auto& candidate : candidates)
           if (candidate) attempt(*candidate, [&] { candidate->exchange.check(); });
         return winner;
-      } catch (const LateFailure<T>& failure) {
+      } catch (const Late& failure) {
         forget_timings();
         failure.candidate->result.failure = failure.why;
         failure.candidate->result.verified = false;
         std::erase(plain, failure.candidate);
         std::erase(overlapped, failure.candidate);
-        // Its messages may still be on their way, also from the field: given up, not freed.
+        const std::string name = failure.candidate->result.strategy.name;
+        // Its messages may still be on their way: given up, not freed.
         for (auto& candidate : candidates)
           if (candidate.get() == failure.candidate) give_up(std::move(candidate));
-        give_up(m_field);
         // A device that it left unusable ends the job by its name.
-        guarded(m_guard, failure.candidate->result.strategy.name, [&] {
-          make_field();
+        guarded(m_guard, name, [&] {
+          m_timer.renew_field();
           Kokkos::fence("nekbone_k: after a strategy that failed");
         });
         m_timing_begin = m_comm.broadcast(wall_seconds());
@@ -170,12 +159,12 @@ class Tuner {
     m_result.breakdown.reset();
   }
 
-  /// Does `action`, which uses `candidate`. Where it throws on some rank, all throw a LateFailure.
+  /// Does `action`, which uses `candidate`. Where it throws on some rank, all throw a Late.
   template <class Action>
   void attempt(Candidate& candidate, const Action& action) const {
     const std::string failure =
         guarded_failure(m_comm, m_guard, candidate.result.strategy.name, action);
-    if (!failure.empty()) throw LateFailure<T>{&candidate, failure + "; found while it was timed"};
+    if (!failure.empty()) throw Late::while_timed(&candidate, failure);
   }
 
   /// The winner of both stages, or nobody where there are no candidates.
@@ -184,15 +173,14 @@ class Tuner {
     return overlapped.empty() ? winner : win_with_work(overlapped, winner);
   }
 
-  /// Throws a LateFailure unless the exchange that was timed still combines right.
+  /// Throws a Late unless the exchange that was timed still combines right.
   void require_still_right(Candidate& candidate) {
     const double begin = wall_seconds();
     const std::string failure = guarded(m_guard, candidate.result.strategy.name, [&] {
-      return m_verifier.verify_again(candidate.exchange, m_field);
+      return m_verifier.verify_again(candidate.exchange, m_timer.field());
     });
     m_result.verify_seconds += m_comm.max(wall_seconds() - begin);
-    if (!failure.empty())
-      throw LateFailure<T>{&candidate, failure + "; found when it had been timed and won"};
+    if (!failure.empty()) throw Late::of_winner(&candidate, failure);
   }
 
   Candidate* win_alone(const Members& plain) {
@@ -201,12 +189,11 @@ class Tuner {
     const int repeats = m_result.repeats;
     m_result.rounds_alone = m_rounds.run(stage_of(plain, &CandidateResult::alone), nullptr,
                                          limits(end_of_stage_1), [&](std::size_t c) {
-                                           return seconds_of(*plain[c],
-                                                             [&] {
-                                                               for (int i = 0; i < repeats; ++i)
-                                                                 exchange_once(plain[c]->exchange);
-                                                             }) /
-                                                  repeats;
+                                           const auto sample = [&] {
+                                             for (int i = 0; i < repeats; ++i)
+                                               m_timer.exchange(plain[c]->exchange);
+                                           };
+                                           return seconds_of(*plain[c], sample) / repeats;
                                          });
     return winner_of(plain, &CandidateResult::alone, {});
   }
@@ -217,18 +204,18 @@ class Tuner {
     if (plain_winner != nullptr) members.insert(members.begin(), plain_winner);
     for (Candidate* c : members) c->result.with_work.emplace();
     const double portion = m_result.work_portion = choose_portion(overlapped);
-    m_result.work_meanwhile = time_meanwhile(portion);
+    m_result.work_meanwhile = m_timer.time_meanwhile(portion);
     m_result.rounds_with_work =
         m_rounds.run(stage_of(members, &CandidateResult::with_work), &m_result.work_alone,
                      limits(end_of_stage_2), [&](std::size_t c) {
-                       if (c == members.size()) {
-                         return seconds_of([&] { do_work(portion); });
-                       }
-                       return seconds_of(*members[c], [&] {
-                         if (members[c]->result.strategy.overlapped)
-                           return exchange_around(portion, members[c]->exchange);
-                         do_work(portion);
-                         exchange_once(members[c]->exchange);
+                       if (c == members.size())
+                         return m_timer.seconds_of([&] { m_timer.do_work(portion); });
+                       Candidate& candidate = *members[c];
+                       return seconds_of(candidate, [&] {
+                         if (candidate.result.strategy.overlapped)
+                           return m_timer.exchange_amid_work(portion, candidate.exchange);
+                         m_timer.do_work(portion);
+                         m_timer.exchange(candidate.exchange);
                        });
                      });
     return winner_of(members, &CandidateResult::with_work, m_result.work_alone);
@@ -253,29 +240,12 @@ class Tuner {
             .early_stop = m_options.early_stop};
   }
 
-  /// How long this rank takes for `action` where all ranks begin together.
-  template <class Action>
-  double seconds_of(const Action& action) const {
-    m_comm.barrier();
-    const double begin = wall_seconds();
-    action();
-    Kokkos::fence("nekbone_k: timed");
-    return wall_seconds() - begin;
-  }
-  /// The same of an attempt() with `candidate`.
+  /// Seconds on this rank of an attempt() with `candidate` that all ranks begin together.
   template <class Action>
   double seconds_of(Candidate& candidate, const Action& action) const {
     double seconds = 0;
-    attempt(candidate, [&] { seconds = seconds_of(action); });
+    attempt(candidate, [&] { seconds = m_timer.seconds_of(action); });
     return seconds;
-  }
-
-  /// How long exchanges can hide behind that portion of the work, s; the slowest rank.
-  double time_meanwhile(double portion) const {
-    double work = for_ever;
-    for (int i = 0; i < 2; ++i)  // the shorter: one may be the first, or meet a busy moment
-      work = std::min(work, m_comm.max(seconds_of([&] { m_work.meanwhile(portion); })));
-    return work;
   }
 
   /// The portion of the work of which what hides the exchange lasts long enough, the same on every
@@ -289,7 +259,7 @@ class Tuner {
     // pieces, so what was done is measured.
     const double wanted = work_per_exchange * exchange;
     for (double portion = 1e-3;;) {
-      const double work = time_meanwhile(portion);
+      const double work = m_timer.time_meanwhile(portion);
       const double enough = portion * wanted / std::max(work, 1e-9);
       if (work >= wanted) return std::max(enough, 1e-6);
       if (work > 0.7 * wanted || portion == 1) return portion;
@@ -305,65 +275,18 @@ class Tuner {
       shortest = std::min(shortest, time);
       round += time;
     }
-    const double wanted = shortest_sample / std::max(shortest, 1e-9);
-    // Slow candidates beside a fast one must not use the budget up.
-    const double affordable =
-        m_options.budget_seconds / 3 / (m_options.minimum_rounds + Rounds::warm_ups) / round;
-    return std::clamp(static_cast<int>(std::min(wanted, affordable)), 1, 1000);
+    return repeats_for_sample(shortest, round, end_of_stage_1 * m_options.budget_seconds,
+                              m_options.minimum_rounds);
   }
 
   /// The median of some warm exchanges, nothing in between; slowest rank, in seconds.
   double usual_time(Candidate& c, int exchanges) {
     std::vector<double> times;
     for (int i = 0; i <= exchanges; ++i) {
-      const double time = seconds_of(c, [&] { exchange_once(c.exchange); });
+      const double time = seconds_of(c, [&] { m_timer.exchange(c.exchange); });
       if (i > 0) times.push_back(m_comm.max(time));
     }
     return median(times);
-  }
-
-  void work_before(double portion, const ExecutionSpace& stream = {}) const {
-    if (m_work.before) m_work.before(portion, stream);
-  }
-
-  /// With no exchange in it.
-  void do_work(double portion) const {
-    work_before(portion);
-    m_work.meanwhile(portion);
-  }
-
-  /// An overlapped exchange in the order of EllipticOperator::apply().
-  void exchange_around(double portion, HaloExchange<T>& exchange) {
-    work_before(portion, side_stream());
-    exchange.pack(m_field);
-    if (is_host_device) exchange.post();
-    m_work.meanwhile(portion);
-    if (!is_host_device) exchange.post();
-    exchange.finish(m_field, Reduction::add);
-  }
-
-  void exchange_once(HaloExchange<T>& exchange) { exchange.exchange(m_field, Reduction::add); }
-
-  ExchangeBreakdown break_down(Candidate& winner) {
-    std::array<std::vector<double>, 3> parts;
-    for (int round = 0; round < std::max(m_options.minimum_rounds, 11); ++round) {
-      m_comm.barrier();
-      std::array<double, 4> at{wall_seconds()};
-      winner.exchange.pack(m_field);
-      Kokkos::fence("nekbone_k: pack timed");
-      at[1] = wall_seconds();
-      winner.exchange.post();
-      winner.exchange.wait();
-      Kokkos::fence("nekbone_k: messages timed");
-      at[2] = wall_seconds();
-      winner.exchange.unpack(m_field, Reduction::add);
-      Kokkos::fence("nekbone_k: unpack timed");
-      at[3] = wall_seconds();
-      std::array<double, 3> durations{at[1] - at[0], at[2] - at[1], at[3] - at[2]};
-      m_comm.max(durations);
-      for (int p = 0; p < 3; ++p) parts[p].push_back(durations[p]);
-    }
-    return {median(parts[0]), median(parts[1]), median(parts[2])};
   }
 
   void predict_costs() {
@@ -382,26 +305,6 @@ class Tuner {
     }
   }
 
-  /// In as many rounds as the rest, but in one alone where that takes a tenth of the budget.
-  Summary time_on_rank() {
-    const Assembly& assembly = m_gs.assembly();
-    const int components = m_result.kind.components;
-    const DeviceField<T> points("nekbone_k: points", assembly.n_points(), components);
-    const DeviceField<T> rows("nekbone_k: rows", assembly.n_rows(), components);
-    std::vector<double> samples;
-    double used = 0;
-    for (int round = 0; round < 1 + std::max(m_options.minimum_rounds, 5); ++round) {
-      const double sample = m_comm.max(seconds_of([&] {
-        assembly.gather(points, rows, Reduction::add, 0, assembly.n_rows());
-        assembly.scatter(rows, points, 0, assembly.n_rows());
-      }));
-      if (round > 0) samples.push_back(sample);
-      used += sample;
-      if (round > 0 && used > 0.1 * m_options.budget_seconds) break;
-    }
-    return summarize(samples);
-  }
-
   const Communicator& m_comm;
   GatherScatter& m_gs;
   const OverlapWork& m_work;
@@ -409,7 +312,7 @@ class Tuner {
   const TuningGuard& m_guard;
   const MachinePaths* m_paths;
   Verifier m_verifier{m_comm, m_gs.message_plan()};
-  DeviceField<T> m_field;
+  ExchangeTimer<T> m_timer;
   double m_timing_begin = 0;  // on rank 0's clock
   TuningResult m_result;
   Rounds m_rounds{m_comm};

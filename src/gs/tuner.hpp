@@ -35,15 +35,12 @@ struct OverlapWork {
 };
 
 /// What was found out about one strategy.
-struct CandidateResult {
+struct CandidateResult : Verdict {
   Strategy strategy;
-  /// Whether this build and this machine have what it needs. One that has not is no failure.
-  bool available = true;
-  bool verified = false;
-  std::string failure;               ///< why it was excluded: missing, wrong, or what it threw
-  std::optional<StageResult> alone;  ///< plain strategies: one exchange (pack, messages, unpack)
-  std::optional<StageResult>
-      with_work;  ///< overlapped ones and the best plain one: work and exchange
+  std::optional<StageResult> alone =
+      {};  ///< plain strategies: one exchange (pack, messages, unpack)
+  std::optional<StageResult> with_work =
+      {};  ///< overlapped ones and the best plain one: work and exchange
   bool selected = false;
 
   /// The stage for which the strategy was made.
@@ -57,23 +54,6 @@ struct CandidateResult {
 struct ExchangeBreakdown {
   double pack = 0, exchange = 0, unpack = 0;
 };
-
-/// Tries a candidate for the first time, called `name`, unless it is `excluded` for a reason: fills
-/// in whether it is to be had and whether it is right, by what `verify` returns or throws.
-template <class Result, class Verify>
-void verify_candidate(Result& result, const std::string& name, const std::string& excluded,
-                      const TuningGuard& guard, const Verify& verify) {
-  result.failure = excluded;
-  result.available = excluded.empty();
-  if (!result.available) return;
-  try {
-    result.failure = guarded(guard, name, verify);
-  } catch (const UnavailableError& error) {
-    result.available = false;
-    result.failure = error.what();
-  }
-  result.verified = result.failure.empty();
-}
 
 struct TuningResult {
   FieldKind kind;                              ///< of the fields that were exchanged
@@ -94,7 +74,7 @@ struct TuningResult {
 /// Chooses among `strategies` for fields of a `kind` on the shared DOFs of `gs`: all that is
 /// verified again, timed or predicted is of that kind.
 ///
-/// Each candidate is first verified (see verify.hpp); one that is not to be had, is wrong or throws
+/// Each candidate is first verified (see verify.hpp); one that is not available, is wrong or throws
 /// on any rank is excluded on all, with the reason. Then two stages of interleaved rounds, which
 /// end when 30 and 65 % of the budget are used up, but with at least minimum_rounds each, and from
 /// which those that cannot win any more drop out unless early_stop is false (see Rounds):

@@ -14,8 +14,8 @@
 
 namespace nekbone_k {
 
-/// How a run is kept from what ends it more than once. All members are called by all ranks, but
-/// for fail().
+/// Callbacks around each use of a strategy that may crash or hang, so that it costs one run at
+/// most. All members are called by all ranks, but for fail().
 struct TuningGuard {
   double patience = for_ever;  ///< seconds that a message may take; see MessageBuffers
   /// A strategy is used from enter() to leave(), and may not come back. One may be entered within
@@ -32,8 +32,9 @@ struct TuningGuard {
   };
 };
 
-/// What `action` returns, which uses `strategy`. What it throws ends the job, so that the guard is
-/// told, but for an UnavailableError, and where memory is short that is not the strategy's fault.
+/// Runs `action`, which uses `strategy`, between enter() and leave(), and returns its result. What
+/// it throws ends the job, so that the guard is told by fail() first, but for an UnavailableError,
+/// and where memory is short, which is not the strategy's fault.
 template <class Action>
 std::invoke_result_t<Action> guarded(const TuningGuard& guard, const std::string& strategy,
                                      const Action& action) {
@@ -89,5 +90,41 @@ std::string guarded_failure(const Communicator& comm, const TuningGuard& guard,
     return comm.all(here.empty()) ? here : comm.first_text(here);
   });
 }
+
+/// Whether a candidate may be timed.
+struct Verdict {
+  /// Whether this build and this machine have what it needs. One that has not is no failure.
+  bool available = true;
+  bool verified = false;
+  std::string failure;  ///< why it was excluded: missing, wrong, or what it threw
+};
+
+/// Tries a candidate for the first time, called `name`, unless it is `excluded` for a reason, by
+/// what `verify` returns or throws: what is wrong with it, or nothing. Collective.
+template <class Verify>
+Verdict verify_candidate(const std::string& name, const std::string& excluded,
+                         const TuningGuard& guard, const Verify& verify) {
+  if (!excluded.empty()) return {.available = false, .failure = excluded};
+  try {
+    const std::string failure = guarded(guard, name, verify);
+    return {.verified = failure.empty(), .failure = failure};
+  } catch (const UnavailableError& error) {
+    return {.available = false, .failure = error.what()};
+  }
+}
+
+/// What a candidate that had been verified did wrong later; thrown on every rank.
+template <class Candidate>
+struct LateFailure {
+  Candidate candidate;
+  std::string why;
+
+  static LateFailure while_timed(const Candidate& candidate, const std::string& failure) {
+    return {candidate, failure + "; found while it was timed"};
+  }
+  static LateFailure of_winner(const Candidate& candidate, const std::string& failure) {
+    return {candidate, failure + "; found when it had been timed and won"};
+  }
+};
 
 }  // namespace nekbone_k

@@ -136,6 +136,19 @@ VerificationSample<T> make_sample(const HaloPlan& plan, int rank, Reduction op, 
 
 }  // namespace
 
+template <class T>
+const VerificationSample<T>& VerifiedPlan::sample(int rank, Reduction op, int components,
+                                                  int call) {
+  auto& made = std::get<Samples<T>>(samples);
+  const std::tuple key(op, components, call);
+  auto found = made.find(key);
+  if (found == made.end())
+    found = made.emplace(key, make_sample<T>(plan->host, rank, op, components, call)).first;
+  return found->second;
+}
+
+namespace {
+
 /// What is done by all ranks or, once one of them has failed, by none, so that a failure on one
 /// rank leaves no other waiting.
 class VerificationSteps {
@@ -191,10 +204,10 @@ class VerificationSteps {
 /// One strategy under test.
 class Verification {
  public:
-  Verification(Verifier& verifier, const Strategy& strategy, double patience)
-      : m_verifier(verifier),
-        m_steps(verifier.m_comm),
-        m_own(std::make_unique<Communicator>(verifier.m_comm.get())),
+  Verification(const Communicator& comm, const Strategy& strategy, double patience)
+      : m_comm(comm),
+        m_steps(comm),
+        m_own(std::make_unique<Communicator>(comm.get())),
         m_strategy(strategy),
         m_patience(patience) {}
   Verification(const Verification&) = delete;
@@ -218,8 +231,7 @@ class Verification {
     // Where one kernel can do it, too, either way has places in turn, one of which is used again.
     int calls = 2;
     for (int call = 0; call < calls && failure().empty(); ++call) {
-      const VerificationSample<T>& sample =
-          verified.sample<T>(m_verifier.m_comm.rank(), op, components, call);
+      const VerificationSample<T>& sample = verified.sample<T>(m_comm.rank(), op, components, call);
       // First where an allocation begins, then one value behind that, at no even address.
       const DeviceVector<T> memory("nekbone_k: verification",
                                    std::size_t(plan.n_shared()) * components + 1);
@@ -239,7 +251,7 @@ class Verification {
   const std::string& failure() const { return m_steps.failure(); }
 
  private:
-  Verifier& m_verifier;
+  const Communicator& m_comm;
   VerificationSteps m_steps;
   // A communicator of the candidate's own: what it leaves behind reaches no other candidate.
   std::unique_ptr<Communicator> m_own;
@@ -247,22 +259,13 @@ class Verification {
   double m_patience;
 };
 
+}  // namespace
+
 Verifier::Verifier(const Communicator& comm, std::shared_ptr<const DeviceHaloPlan> plan)
     : m_comm(comm), m_whole{std::move(plan), {}} {}
 
-template <class T>
-const VerificationSample<T>& VerifiedPlan::sample(int rank, Reduction op, int components,
-                                                  int call) {
-  auto& made = std::get<Samples<T>>(samples);
-  const std::tuple key(op, components, call);
-  auto found = made.find(key);
-  if (found == made.end())
-    found = made.emplace(key, make_sample<T>(plan->host, rank, op, components, call)).first;
-  return found->second;
-}
-
 std::string Verifier::verify(const Strategy& strategy, double patience, const FieldKind& kind) {
-  Verification verification(*this, strategy, patience);
+  Verification verification(m_comm, strategy, patience);
   for (const Reduction op : all_reductions) verification.try_operation<double>(m_whole, op, 1);
   std::vector<FieldKind> added{{3, Precision::double_}, {1, Precision::single}};
   if (kind != FieldKind{} && std::find(added.begin(), added.end(), kind) == added.end())

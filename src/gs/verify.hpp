@@ -42,9 +42,9 @@ struct VerifiedPlan {
 /// id, the rank it comes from and the number of the call, so the combination is exact in any order
 /// and every rank can compute it without a message: that is the reference. All operations on double
 /// are tried, addition on float, on three components and on the kind of field that is to be
-/// exchanged, each twice with other data and at another offset in memory, or six times where one
-/// kernel can do an exchange, each other time by that; before each call every receive buffer is
-/// poisoned with what the operation cannot absorb (NaN for add and multiply, +∞ for max, -∞ for
+/// exchanged, each twice with other data and at another offset in memory, or where one kernel can
+/// do an exchange six times, every other one by that kernel; before each call every receive buffer
+/// is poisoned with what the operation cannot absorb (NaN for add and multiply, +∞ for max, -∞ for
 /// min).
 class Verifier {
  public:
@@ -71,8 +71,6 @@ class Verifier {
   const Communicator& m_comm;
   VerifiedPlan m_whole;
   std::optional<VerifiedPlan> m_thinned;  // made by verify()
-
-  friend class Verification;
 };
 
 /// Empty if the exchange that `gs` itself has for one double a DOF, and CG goes by, combines one

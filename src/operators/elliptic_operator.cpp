@@ -12,8 +12,8 @@ struct DotTerms {
 
   template <class Value>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex a, Value (&x)[1], Value (&y)[1]) const {
-    x[0] = read<Value>(u + a);
-    y[0] = read<Value>(v + a);
+    x[0] = load_entry<Value>(u + a);
+    y[0] = load_entry<Value>(v + a);
   }
 };
 
@@ -71,7 +71,7 @@ void EllipticOperator::apply_boundary(const DeviceVector<double>& u, const Devic
                                       const ExecutionSpace& stream) const {
   if (m_surface_results == SurfaceResults::added)
     Kokkos::deep_copy(ExecutionSpace(), Kokkos::subview(au, std::pair(0, m_space.n_rows())), 0.0);
-  order(ExecutionSpace(), stream);
+  run_after(stream, ExecutionSpace());
   elements(u, au, 0, m_space.n_boundary_blocks(), stream);
   if (m_surface_results == SurfaceResults::stored) m_space.gather_shared(au, stream);
   if (stream != ExecutionSpace()) m_boundary_applied.record(stream);
@@ -88,7 +88,7 @@ void EllipticOperator::apply_interior(const DeviceVector<double>& u,
 void EllipticOperator::apply_some_boundary(const DeviceVector<double>& u,
                                            const DeviceVector<double>& au, double portion,
                                            const ExecutionSpace& stream) const {
-  order(ExecutionSpace(), stream);
+  run_after(stream, ExecutionSpace());
   const LocalIndex boundary = m_space.n_boundary_blocks();
   elements(u, au, 0, static_cast<LocalIndex>(std::ceil(portion * boundary)), stream);
 }

@@ -12,7 +12,7 @@ struct SumTerms {
 
   template <class Value>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex a, Value (&x)[1], Value (&y)[1]) const {
-    x[0] = read<Value>(vector + a);
+    x[0] = load_entry<Value>(vector + a);
     y[0] = Value(1.0);
   }
 };

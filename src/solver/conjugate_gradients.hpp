@@ -21,7 +21,7 @@ struct CgOptions {
 struct CgResult {
   int iterations = 0;
   bool converged = false;  ///< ‖r‖ <= tolerance ‖b‖; always true with tolerance 0 unless broken
-  bool broke_down = false;      ///< a NaN or infinity appeared, or pᵀ A p or r·z < 0
+  bool broke_down = false;      ///< pᵀ A p <= 0, r·z < 0, or a NaN or infinity
   std::vector<double> history;  ///< ‖r‖ before the first iteration and after each
   double seconds = 0;           ///< slowest rank
 

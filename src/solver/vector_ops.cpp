@@ -25,7 +25,7 @@ struct Diagonal {
   const double* entries;
   template <class Value>
   KOKKOS_FORCEINLINE_FUNCTION Value operator()(LocalIndex a, const Value& r) const {
-    return read<Value>(entries + a) * r;
+    return load_entry<Value>(entries + a) * r;
   }
 };
 
@@ -41,7 +41,7 @@ struct AsIs {
   const double* r;
   template <class Value>
   KOKKOS_FORCEINLINE_FUNCTION Value operator()(LocalIndex a) const {
-    return read<Value>(r + a);
+    return load_entry<Value>(r + a);
   }
 };
 struct Updated {
@@ -50,8 +50,9 @@ struct Updated {
   double* r;
   template <class Value>
   KOKKOS_FORCEINLINE_FUNCTION Value operator()(LocalIndex a) const {
-    const Value value = fused_multiply_add(Value(-alpha), read<Value>(ap + a), read<Value>(r + a));
-    write(r + a, value);
+    const Value value =
+        fused_multiply_add(Value(-alpha), load_entry<Value>(ap + a), load_entry<Value>(r + a));
+    store_entry(r + a, value);
     return value;
   }
 };

@@ -31,7 +31,7 @@ struct Triple {
 
 class AllReduceTest : public testing::Test {
  protected:
-  // The ways of the table that are to be had here.
+  // The ways of the table that are available here.
   std::vector<AllReduceStrategy> available() const {
     std::vector<AllReduceStrategy> found;
     for (const AllReduceStrategy& strategy : all_reduce_strategies())
@@ -39,7 +39,7 @@ class AllReduceTest : public testing::Test {
     return found;
   }
 
-  // Calls action(sum) with a sum of Values by every way that is to be had here.
+  // Calls action(sum) with a sum of Values by every way that is available here.
   template <class Value, class Action>
   void for_each_way(const Action& action) const {
     for (const AllReduceStrategy& strategy : available()) {

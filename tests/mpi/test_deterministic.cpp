@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "gs/contribution_plan.hpp"
+#include "gs/tuner.hpp"
+#include "gs/verify.hpp"
 #include "operators/checksum.hpp"
 #include "operators/elliptic_operator.hpp"
 #include "operators/null_space.hpp"
@@ -76,11 +78,18 @@ GatherScatter make_deterministic(const Communicator& comm, const std::vector<Lis
                        std::move(contributions));
 }
 
+std::vector<ListedPoint> of_rank(int rank, const std::vector<ListedPoint>& all) {
+  std::vector<ListedPoint> mine;
+  for (const ListedPoint& p : all)
+    if (p.rank == rank) mine.push_back(p);
+  return mine;
+}
+
 template <class T>
 void expect_sums_by_key(int components) {
   const Communicator comm(MPI_COMM_WORLD);
   const std::vector<ListedPoint> all = random_points(comm.size());
-  std::vector<ListedPoint> by_key = all, mine;
+  std::vector<ListedPoint> by_key = all;
   std::sort(by_key.begin(), by_key.end(),
             [](const ListedPoint& a, const ListedPoint& b) { return a.key < b.key; });
   std::map<std::pair<GlobalId, int>, T> expected;
@@ -89,8 +98,7 @@ void expect_sums_by_key(int components) {
       const auto [sum, first] = expected.emplace(std::pair{p.id, c}, value_of<T>(p.key, c));
       if (!first) sum->second += value_of<T>(p.key, c);
     }
-  for (const ListedPoint& p : all)
-    if (p.rank == comm.rank()) mine.push_back(p);
+  const std::vector<ListedPoint> mine = of_rank(comm.rank(), all);
 
   GatherScatter gs = make_deterministic(comm, mine);
   const DeviceField<T> field("field", mine.size(), components);
@@ -113,6 +121,46 @@ TEST(DeterministicGatherScatter, AddsInTheOrderOfKeys) {
   expect_sums_by_key<double>(1);
   expect_sums_by_key<double>(3);
   expect_sums_by_key<float>(2);
+}
+
+// Kernels launched while a Counted lives, by name.
+std::map<std::string, int>& launched() {
+  static std::map<std::string, int> kernels;
+  return kernels;
+}
+struct Counted {
+  Counted() {
+    launched().clear();
+    Kokkos::Tools::Experimental::set_begin_parallel_for_callback(
+        [](const char* kernel, std::uint32_t, std::uint64_t*) { ++launched()[kernel]; });
+  }
+  ~Counted() { Kokkos::Tools::Experimental::set_begin_parallel_for_callback(nullptr); }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+};
+
+// What is timed adds contributions by key, as what is used does; shares are combined by
+// verification alone.
+TEST(DeterministicGatherScatter, IsTunedByWhatItDoes) {
+  const Communicator comm(MPI_COMM_WORLD);
+  if (comm.size() == 1) GTEST_SKIP() << "nothing is shared";
+  GatherScatter gs = make_deterministic(comm, of_rank(comm.rank(), random_points(comm.size())));
+  const OverlapWork work{"nothing", [](double) {}};
+  const std::vector<Strategy> strategies{*find_strategy("device-pairwise"),
+                                         *find_strategy("device-pairwise+overlap")};
+  Verifier verifier(comm, gs.message_plan());
+  int verifying = 0;
+  {
+    const Counted counted;
+    for (const Strategy& strategy : strategies) EXPECT_EQ(verifier.verify(strategy), "");
+    verifying = launched()["nekbone_k: unpack"];
+  }
+  const Counted counted;
+  const TuningResult result = tune(gs, {}, strategies, work, {.budget_seconds = 0});
+  ASSERT_GE(result.selected, 0);
+  EXPECT_GE(launched()["nekbone_k: combine contributions"],
+            result.rounds_alone * result.repeats + 2 * result.rounds_with_work);
+  EXPECT_EQ(launched()["nekbone_k: unpack"], verifying + 1);  // the winner once more
 }
 
 // ---- The operator and CG -----------------------------------------------------------------------

@@ -105,7 +105,7 @@ TEST_F(MeasurePathsTest, HasEveryCarrierThatIsToBeHad) {
     if (m_has_pairs && strategy.cost.carrier != Carrier::none)
       expected.insert({strategy.cost.carrier, ProbePlace::within_node});
   EXPECT_EQ(found(measure(strategies)), expected);
-  // What is not to be had is left out, and costs nothing else.
+  // What is not available is left out, and costs nothing else.
   const auto all = all_strategies();
   EXPECT_EQ(found(measure({all.begin(), all.end()})), expected);
 }

@@ -20,8 +20,8 @@ struct Pairs {
 
   template <class Value>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex a, Value (&x)[2], Value (&y)[2]) const {
-    x[0] = read<Value>(u + a);
-    y[0] = read<Value>(v + a);
+    x[0] = load_entry<Value>(u + a);
+    y[0] = load_entry<Value>(v + a);
     x[1] = y[1] = x[0];
   }
 };

@@ -1,4 +1,4 @@
-// The tuner with right strategies, slow ones, and ones that are not to be had; for wrong ones see
+// The tuner with right strategies, slow ones, and ones that are not available; for wrong ones see
 // test_wrong_strategies.cpp. No test asserts a time: what is checked is that the choice follows
 // from the samples by the documented rule.
 #include "gs/tuner.hpp"
@@ -17,8 +17,6 @@
 #include "core/machine.hpp"
 #include "core/streams.hpp"
 #include "gs/measure_paths.hpp"
-#include "gs/strategies/host_staged.hpp"
-#include "gs/strategies/pairwise.hpp"
 #include "support/available_strategies.hpp"
 #include "support/made_up_strategies.hpp"
 #include "support/tuner_test.hpp"
@@ -101,30 +99,22 @@ std::vector<std::string>& noted_events() {
   static std::vector<std::string> events;
   return events;
 }
-class NotesEvents final : public Exchange {
+class NotesEvents final : public RightExchange {
  public:
-  NotesEvents(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
-      : m_inner(host_staged<make_pairwise>(comm, plan, buffers)) {}
+  using RightExchange::RightExchange;
   void start() override {
     noted_events().push_back("start");
-    m_inner->start();
+    RightExchange::start();
   }
   void finish() override {
     noted_events().push_back("finish");
-    m_inner->finish();
+    RightExchange::finish();
   }
   void poison() override {
     noted_events().push_back("poison");  // before an exchange that is verified, not timed
-    m_inner->poison();
+    RightExchange::poison();
   }
-
- private:
-  std::unique_ptr<Exchange> m_inner;
 };
-std::unique_ptr<Exchange> make_noting(const Communicator& comm, const HaloPlan& plan,
-                                      const MessageBuffers& buffers) {
-  return std::make_unique<NotesEvents>(comm, plan, buffers);
-}
 
 // As EllipticOperator::apply() does: an overlapped exchange waits for the boundary elements, on its
 // own stream, alone; others come after all elements, on the default one.
@@ -141,7 +131,7 @@ TEST_F(TunerTest, TimesExchangesAmidTheWorkAsTheOperatorDoes) {
   for (const bool overlapped : {true, false}) {
     SCOPED_TRACE(overlapped ? "overlapped" : "plain");
     // The other one notes nothing, so that all exchanges noted are of one kind.
-    const std::vector<Strategy> strategies{named("noting", make_noting, overlapped),
+    const std::vector<Strategy> strategies{named("noting", make<NotesEvents>, overlapped),
                                            good("other", !overlapped)};
     noted_events().clear();
     const TuningResult result = run(strategies);
@@ -173,28 +163,18 @@ TEST_F(TunerTest, DoesNoWorkWhenNothingIsOverlapped) {
 
 // Takes its time, on the last rank only.
 template <int milliseconds>
-class Sleepy final : public Exchange {
+class Sleepy final : public RightExchange {
  public:
   Sleepy(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
-      : m_sleeps(comm.rank() == comm.size() - 1),
-        m_inner(host_staged<make_pairwise>(comm, plan, buffers)) {}
-  void start() override { m_inner->start(); }
+      : RightExchange(comm, plan, buffers), m_sleeps(comm.rank() == comm.size() - 1) {}
   void finish() override {
-    m_inner->finish();
+    RightExchange::finish();
     if (m_sleeps) std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
   }
-  void poison() override { m_inner->poison(); }
 
  private:
   bool m_sleeps;
-  std::unique_ptr<Exchange> m_inner;
 };
-
-template <int milliseconds>
-std::unique_ptr<Exchange> make_sleepy(const Communicator& comm, const HaloPlan& plan,
-                                      const MessageBuffers& buffers) {
-  return std::make_unique<Sleepy<milliseconds>>(comm, plan, buffers);
-}
 
 TEST_F(TunerTest, TellsItsGuardWhatItTries) {
   std::vector<std::string> log;
@@ -204,8 +184,8 @@ TEST_F(TunerTest, TellsItsGuardWhatItTries) {
     return std::string(strategy == "bad" ? "it ended another run" : "");
   };
   const TuningResult result =
-      tune(m_gs, m_kind, std::vector{named("bad", make_sleepy<1>), good("good")}, m_work, m_options,
-           m_guard);
+      tune(m_gs, m_kind, std::vector{named("bad", make<Sleepy<1>>), good("good")}, m_work,
+           m_options, m_guard);
   EXPECT_EQ(result.selected, 1);
   EXPECT_FALSE(result.candidates[0].available);
   EXPECT_FALSE(result.candidates[0].verified);
@@ -216,30 +196,20 @@ TEST_F(TunerTest, TellsItsGuardWhatItTries) {
     EXPECT_EQ(log[i], i % 2 == 0 ? "enter good" : "leave");
 }
 
-// Throws on all ranks, or is not to be had, once it is timed: from the call after those of its
+// Throws on all ranks, or is not available, once it is timed: from the call after those of its
 // verification on, each of which is of an exchange of its own.
 template <class Error>
-class GoesWrong final : public Exchange {
+class GoesWrong final : public RightExchange {
  public:
-  GoesWrong(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
-      : m_inner(host_staged<make_pairwise>(comm, plan, buffers)) {}
+  using RightExchange::RightExchange;
   void start() override {
     if (++m_calls > 2) throw Error("no more of this");
-    m_inner->start();
+    RightExchange::start();
   }
-  void finish() override { m_inner->finish(); }
-  void poison() override { m_inner->poison(); }
 
  private:
-  std::unique_ptr<Exchange> m_inner;
   int m_calls = 0;
 };
-
-template <class Error>
-std::unique_ptr<Exchange> make_going_wrong(const Communicator& comm, const HaloPlan& plan,
-                                           const MessageBuffers& buffers) {
-  return std::make_unique<GoesWrong<Error>>(comm, plan, buffers);
-}
 
 TEST_F(TunerTest, ExcludesWhatThrowsWhileItIsTimedAndPassesOnWhatIsNotItsFault) {
   if (m_alone) GTEST_SKIP() << "nothing is shared";
@@ -250,12 +220,12 @@ TEST_F(TunerTest, ExcludesWhatThrowsWhileItIsTimedAndPassesOnWhatIsNotItsFault) 
   const auto tune_with = [&](const Strategy& bad) {
     return tune(m_gs, m_kind, std::vector{good("good"), bad}, m_work, m_options, m_guard);
   };
-  const TuningResult result = tune_with(named("bad", make_going_wrong<std::runtime_error>));
+  const TuningResult result = tune_with(named("bad", make<GoesWrong<std::runtime_error>>));
   EXPECT_EQ(result.selected, 0);
   EXPECT_NE(result.candidates[1].failure.find(": no more of this; found while it was timed"),
             std::string::npos)
       << result.candidates[1].failure;
-  EXPECT_THROW(tune_with(named("bad", make_going_wrong<UnavailableError>)), UnavailableError);
+  EXPECT_THROW(tune_with(named("bad", make<GoesWrong<UnavailableError>>)), UnavailableError);
   EXPECT_EQ(inside, "");
   expect_works(m_gs);
 }
@@ -263,7 +233,8 @@ TEST_F(TunerTest, ExcludesWhatThrowsWhileItIsTimedAndPassesOnWhatIsNotItsFault) 
 TEST_F(TunerTest, KeepsWhatCannotWinWhereAsked) {
   if (m_alone) GTEST_SKIP() << "nothing is shared";
   m_options = {.budget_seconds = 0, .minimum_rounds = 9, .early_stop = false};
-  const TuningResult result = run({named("slow", make_sleepy<20>), named("fast", make_sleepy<1>)});
+  const TuningResult result =
+      run({named("slow", make<Sleepy<20>>), named("fast", make<Sleepy<1>>)});
   EXPECT_EQ(result.selected, 1);
   EXPECT_EQ(result.repeats, 1);
   for (const CandidateResult& c : result.candidates) {
@@ -276,7 +247,8 @@ TEST_F(TunerTest, KeepsWhatCannotWinWhereAsked) {
 TEST_F(TunerTest, LeavesOutWhatCannotWinAndEndsWhenOneIsLeft) {
   if (m_alone) GTEST_SKIP() << "nothing is shared";
   m_options = {600, 5};
-  const TuningResult result = run({named("slow", make_sleepy<20>), named("fast", make_sleepy<1>)});
+  const TuningResult result =
+      run({named("slow", make<Sleepy<20>>), named("fast", make<Sleepy<1>>)});
   EXPECT_EQ(result.selected, 1);
   EXPECT_TRUE(result.candidates[0].alone->stopped);
   EXPECT_FALSE(result.candidates[1].alone->stopped);
@@ -288,9 +260,9 @@ TEST_F(TunerTest, LeavesOutWhatCannotWinAndEndsWhenOneIsLeft) {
 TEST_F(TunerTest, LeavesAsideWhatIsSlowOnOneRank) {
   if (m_alone) GTEST_SKIP() << "nothing is shared";
   m_options = {0, 2};
-  const Strategy slow = named("slow", make_sleepy<20>), fast = named("fast", make_sleepy<1>);
-  const Strategy slow_overlapped = named("slow+overlap", make_sleepy<20>, true);
-  const Strategy fast_overlapped = named("fast+overlap", make_sleepy<1>, true);
+  const Strategy slow = named("slow", make<Sleepy<20>>), fast = named("fast", make<Sleepy<1>>);
+  const Strategy slow_overlapped = named("slow+overlap", make<Sleepy<20>>, true);
+  const Strategy fast_overlapped = named("fast+overlap", make<Sleepy<1>>, true);
   EXPECT_EQ(run({slow, fast}).selected, 1);
   EXPECT_EQ(run({slow, slow_overlapped, fast_overlapped}).selected, 2);
 }

@@ -15,24 +15,24 @@ namespace {
 // ---- Exchanges that do wrong -------------------------------------------------------------------
 
 // What a correct exchange delivered, spoiled.
-class Faulty final : public Exchange {
+class Faulty final : public RightExchange {
  public:
   Faulty(Fault fault, Where where, const Communicator& comm, const HaloPlan& plan,
          const MessageBuffers& buffers)
-      : m_fault(fault),
+      : RightExchange(comm, plan, buffers),
+        m_fault(fault),
         m_active(where == Where::everywhere || comm.rank() == comm.size() - 1),
         m_plan(plan),
         m_item_bytes(buffers.item_bytes),
-        m_receive(static_cast<unsigned char*>(buffers.receive), buffers.bytes(plan)),
-        m_inner(host_staged<make_pairwise>(comm, plan, buffers)) {}
+        m_receive(static_cast<unsigned char*>(buffers.receive), buffers.bytes(plan)) {}
 
   void start() override {
     m_before = received();
-    m_inner->start();
+    RightExchange::start();
   }
 
   void finish() override {
-    m_inner->finish();
+    RightExchange::finish();
     if (!m_active || m_plan.neighbours.empty()) return;
     std::vector<unsigned char> bytes = received();
     const std::vector<unsigned char> delivered = bytes;
@@ -40,8 +40,6 @@ class Faulty final : public Exchange {
     m_last = delivered;
     Kokkos::deep_copy(m_receive, HostBytes(bytes.data(), bytes.size()));
   }
-
-  void poison() override { m_inner->poison(); }
 
  private:
   using DeviceBytes =
@@ -97,7 +95,6 @@ class Faulty final : public Exchange {
   const HaloPlan& m_plan;
   std::size_t m_item_bytes;
   DeviceBytes m_receive;
-  std::unique_ptr<Exchange> m_inner;
   std::vector<unsigned char> m_before, m_last;
 };
 
@@ -108,63 +105,44 @@ std::unique_ptr<Exchange> faulty(const Communicator& comm, const HaloPlan& plan,
 }
 
 // Right for some calls, more than verification makes of one object and fewer than the tuner does.
-class TurnsWrong final : public Exchange {
+class TurnsWrong final : public RightExchange {
  public:
   TurnsWrong(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
-      : m_receive(static_cast<unsigned char*>(buffers.receive), buffers.bytes(plan)),
-        m_inner(host_staged<make_pairwise>(comm, plan, buffers)) {}
-  void start() override { m_inner->start(); }
+      : RightExchange(comm, plan, buffers),
+        m_receive(static_cast<unsigned char*>(buffers.receive), buffers.bytes(plan)) {}
   void finish() override {
-    m_inner->finish();
+    RightExchange::finish();
     if (++m_calls > 4) Kokkos::deep_copy(m_receive, 0xff);  // bytes of a NaN
   }
-  void poison() override { m_inner->poison(); }
 
  private:
   Kokkos::View<unsigned char*, DeviceMemory, Kokkos::MemoryTraits<Kokkos::Unmanaged>> m_receive;
-  std::unique_ptr<Exchange> m_inner;
   int m_calls = 0;
 };
 
-class Slow final : public Exchange {
+class Slow final : public RightExchange {
  public:
-  Slow(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
-      : m_inner(host_staged<make_pairwise>(comm, plan, buffers)) {}
-  void start() override { m_inner->start(); }
+  using RightExchange::RightExchange;
   void finish() override {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    m_inner->finish();
+    RightExchange::finish();
   }
-  void poison() override { m_inner->poison(); }
-
- private:
-  std::unique_ptr<Exchange> m_inner;
 };
 
-class Noted final : public Exchange {
+class Noted final : public RightExchange {
  public:
   Noted(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
-      : m_number(made_exchanges().size()),
-        m_inner(host_staged<make_pairwise>(comm, plan, buffers)) {
+      : RightExchange(comm, plan, buffers), m_number(made_exchanges().size()) {
     made_exchanges().push_back({buffers.item_bytes});
   }
   void start() override {
     ++made_exchanges()[m_number].starts;
-    m_inner->start();
+    RightExchange::start();
   }
-  void finish() override { m_inner->finish(); }
-  void poison() override { m_inner->poison(); }
 
  private:
   std::size_t m_number;
-  std::unique_ptr<Exchange> m_inner;
 };
-
-template <class Made>
-std::unique_ptr<Exchange> make(const Communicator& comm, const HaloPlan& plan,
-                               const MessageBuffers& buffers) {
-  return std::make_unique<Made>(comm, plan, buffers);
-}
 
 // What the last rank does not do.
 enum class Neglect {
@@ -287,6 +265,10 @@ void add_throwers(std::vector<Thrower>& all, const std::string& name) {
 }
 
 }  // namespace
+
+RightExchange::RightExchange(const Communicator& comm, const HaloPlan& plan,
+                             const MessageBuffers& buffers)
+    : m_inner(host_staged<make_pairwise>(comm, plan, buffers)) {}
 
 Strategy named(const std::string& name, ExchangeFactory make, bool overlapped) {
   return {name, "Host", "for a test", make, overlapped};

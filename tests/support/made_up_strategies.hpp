@@ -11,6 +11,27 @@
 
 namespace nekbone_k {
 
+/// A right exchange, pairwise messages staged through the host, for those that do something
+/// beside it or instead of it.
+class RightExchange : public Exchange {
+ public:
+  RightExchange(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers);
+  void start() override { m_inner->start(); }
+  void finish() override { m_inner->finish(); }
+  void poison() override { m_inner->poison(); }
+  void check() const override { m_inner->check(); }
+
+ private:
+  std::unique_ptr<Exchange> m_inner;
+};
+
+/// The ExchangeFactory of a class.
+template <class Made>
+std::unique_ptr<Exchange> make(const Communicator& comm, const HaloPlan& plan,
+                               const MessageBuffers& buffers) {
+  return std::make_unique<Made>(comm, plan, buffers);
+}
+
 /// One whose exchanges `make` makes.
 Strategy named(const std::string& name, ExchangeFactory make, bool overlapped = false);
 /// A right one: pairwise messages, staged through the host.

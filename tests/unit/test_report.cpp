@@ -1,5 +1,6 @@
 // The report on the terminal, and its JSON in memory.
 #include "app/report.hpp"
+#include "app/report_json.hpp"
 
 #include <gtest/gtest.h>
 
@@ -495,7 +496,7 @@ TEST(ReportClosing, SaysWhatWasNotToBeHad) {
 TEST(ReportMeans, StandBesideEachOtherByOrder) {
   RunRecord run = usual_run();
   run.input.problem = ProblemKind::none;
-  OrderRecord second = run.orders[0];  // where one was not to be had
+  OrderRecord second = run.orders[0];  // where one was not available
   second.order = 9;
   second.tuning.candidates[1].alone.reset();
   second.tuning.candidates[0].alone->cost.mean = 2e-3;

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <string>
 
-#include "app/report.hpp"
+#include "app/report_file.hpp"
 #include "core/errors.hpp"
 #include "support/temporary_folder.hpp"
 

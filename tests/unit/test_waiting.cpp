@@ -1,12 +1,8 @@
-// Waits that end, and a dog that barks when one does not.
+// Waits that end.
 #include "core/waiting.hpp"
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <mutex>
-#include <string>
-#include <thread>
 #include <vector>
 
 #include "core/communicator.hpp"
@@ -61,38 +57,6 @@ TEST(Waiting, ActsOnEachRequestOnceItIsDone) {
   EXPECT_THROW(wait_each(one, 0.05, [](int) { FAIL(); }), InternalError);
   MPI_Cancel(one.data());
   MPI_Wait(one.data(), MPI_STATUS_IGNORE);
-}
-
-// Collects what the dog barks at.
-struct Kennel {
-  std::mutex mutex;
-  std::vector<std::string> alarms;
-  Watchdog dog{[this](const std::string& what) {
-    const std::lock_guard lock(mutex);
-    alarms.push_back(what);
-  }};
-  std::vector<std::string> so_far() {
-    const std::lock_guard lock(mutex);
-    return alarms;
-  }
-};
-
-TEST(Waiting, WatchdogBarksOnceAtWhatDoesNotComeBack) {
-  Kennel kennel;
-  kennel.dog.watch("one", 1000);
-  kennel.dog.watch("two", 0.01);
-  while (kennel.so_far().empty()) std::this_thread::yield();
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  EXPECT_EQ(kennel.so_far(), std::vector<std::string>{"two"});
-}
-
-TEST(Waiting, WatchdogIsQuietWhereNothingIsWaitedFor) {
-  Kennel kennel;
-  for (int i = 0; i < 100; ++i) {
-    kennel.dog.watch("one", 1000);
-    kennel.dog.rest();
-  }
-  EXPECT_TRUE(kennel.so_far().empty());
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ class HostSharedSum final : public AllReduce {
 
   void put(int slot, std::span<const double> from) {
     std::copy(from.begin(), from.end(), values(slot));
-    raise(flag(slot), m_call);
+    raise_flag(flag(slot), m_call);
   }
 
   void await(int slot) const {
@@ -122,7 +122,7 @@ class HostSharedSum final : public AllReduce {
     m_memory =
         static_cast<std::byte*>(base) + (alignof(Flag) - address % alignof(Flag)) % alignof(Flag);
     if (node.is_root())
-      for (int slot = 0; slot <= node.size(); ++slot) raise(flag(slot), 0);
+      for (int slot = 0; slot <= node.size(); ++slot) raise_flag(flag(slot), 0);
     m_comm.barrier();
   }
 

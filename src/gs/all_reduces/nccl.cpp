@@ -22,7 +22,7 @@ class NcclSum final : public AllReduce {
   void start() override {
     const ExecutionSpace stream;
     check_nccl(ncclAllReduce(m_values.data(), m_values.data(), m_values.extent(0), ncclDouble,
-                             ncclSum, m_nccl, nccl_stream(stream)),
+                             ncclSum, m_nccl, native_stream(stream)),
                "ncclAllReduce");
     double* const to = m_inbox.open();
     const auto sums = m_values;

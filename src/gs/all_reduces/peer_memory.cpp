@@ -48,7 +48,7 @@ struct SumKernel {
     const int n_values = static_cast<int>(own.extent(0));
     for (int r = team.team_rank(); r < n_ranks; r += team_size) {
       for (int v = 0; v < n_values; ++v) memories(r).values(rank, call)[v] = own(v);
-      raise(memories(r).flag(rank), call);
+      raise_flag(memories(r).flag(rank), call);
     }
     const Memory here = memories(rank);
     for (int r = team.team_rank(); r < n_ranks; r += team_size) await(here.flag(r), call, late);

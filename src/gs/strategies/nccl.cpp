@@ -15,7 +15,7 @@ class Nccl final : public Exchange {
 
   void start() override {
     if (m_plan.neighbours.empty()) return;
-    const auto stream = nccl_stream(m_buffers.stream);
+    const auto stream = native_stream(m_buffers.stream);
     check_nccl(ncclGroupStart(), "ncclGroupStart");
     for (const Neighbour& n : m_plan.neighbours) {
       const std::size_t bytes = n.count * m_buffers.item_bytes;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/device.hpp"
+#include "core/gpu_api.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -111,14 +112,14 @@ class Nvshmem final : public Exchange {
       nvshmemx_putmem_signal_on_stream(
           landing() + m_there[p].offset, m_buffers.message(m_buffers.send, n),
           n.count * m_buffers.item_bytes, signal(m_there[p].signal), m_call, NVSHMEM_SIGNAL_SET,
-          n.rank, m_buffers.stream.cuda_stream());
+          n.rank, native_stream(m_buffers.stream));
     }
   }
 
   Arrival arrive(const void*) override {
     for (std::size_t p = 0; p < m_plan.neighbours.size(); ++p)
       nvshmemx_signal_wait_until_on_stream(signal(static_cast<std::int64_t>(p)), NVSHMEM_CMP_GE,
-                                           m_call, m_buffers.stream.cuda_stream());
+                                           m_call, native_stream(m_buffers.stream));
     return {landing()};
   }
 
