@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/file_lock.hpp"
 #include "app/regular_file.hpp"
 
 namespace nekbone_k {
@@ -100,23 +100,26 @@ class Lock {
  public:
   explicit Lock(const std::string& path)
       : m_file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
-    if (m_file < 0) return;
-    while (flock(m_file, LOCK_EX) != 0)
-      if (errno != EINTR) {
-        close(m_file);
-        m_file = -1;
-        return;
-      }
+    constexpr double patience = 10;  // seconds; who is not stopped has it for a moment
+    if (m_file < 0) {
+      m_why_not = fmt::format("{} cannot be opened: {}", path, std::strerror(errno));
+    } else if (!lock_file(m_file, patience)) {
+      m_why_not = errno == EWOULDBLOCK
+                      ? fmt::format("another job has had {} for {:g} s", path, patience)
+                      : fmt::format("{} cannot be locked: {}", path, std::strerror(errno));
+    }
   }
   ~Lock() {
     if (m_file >= 0) close(m_file);
   }
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
-  bool held() const { return m_file >= 0; }
+  /// Why it is not held, or nothing.
+  const std::string& why_not() const { return m_why_not; }
 
  private:
   int m_file;
+  std::string m_why_not;
 };
 
 }  // namespace
@@ -177,7 +180,7 @@ std::string DecisionCache::store(const DecisionKey& key, const Decision& decisio
   // Before there is a lock beside what is none of ours.
   if (const std::string why = why_not_a_file(m_path); !why.empty()) return failure(why);
   const Lock lock(m_path + ".lock");
-  if (!lock.held()) return failure(std::strerror(errno));
+  if (!lock.why_not().empty()) return failure(lock.why_not());
   Content content = read(m_path);
   std::error_code error;
   if (!content.complaint.empty() && !content.is_none) return failure(content.complaint);

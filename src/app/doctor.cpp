@@ -91,7 +91,7 @@ MpiProbe try_transfers(const Communicator& comm, const TuningGuard& guard) {
   // memory there is no other way, and nothing to leave out.
   const auto probe_it = [&] { return probe_mpi(comm, options); };
   const MpiProbe probe =
-      is_host_device ? probe_it() : guarded(guard, guarded_name(direct_messages), probe_it);
+      is_host_device ? probe_it() : tried(guard, guarded_name(direct_messages), probe_it);
   say(comm, rows.end() + probe_result_text(probe));
   return probe;
 }
@@ -120,7 +120,7 @@ Availability try_one(const Communicator& comm, const AnyStrategy& strategy,
     result.why_not = why_unavailable(comm, strategy);
   } else if (result.why_not.empty()) {
     try {
-      result.wrong = guarded(guard, guarded_as, verify);
+      result.wrong = tried(guard, guarded_as, verify);
     } catch (const UnavailableError& error) {
       result.why_not = error.what();
     }
@@ -163,7 +163,7 @@ bool doctor(const Communicator& comm, const DoctorOptions& options) {
   DoctorRecord record = look_around(comm);
   say(comm, doctor_header_text(record) + probe_header_text(record));
   TuningWatch watch(comm, options.journal, options.patience, record.machine);
-  const TuningGuard guard = watch.probing_guard();
+  const TuningGuard guard = watch.guard();
   record.probe = try_transfers(comm, guard);
   // Where a carrier ends the job, no run is to lose itself to measuring it.
   if (!record.probe.stuck) say(comm, paths_text(measure_paths(comm, all_strategies(), guard)));

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -13,9 +14,9 @@
 #include <deque>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "app/file_lock.hpp"
 #include "app/regular_file.hpp"
 
 namespace nekbone_k {
@@ -37,12 +38,46 @@ const JournalLines* keep(JournalLines lines) {
   return &kept->emplace_back(std::move(lines));
 }
 
+/// Opens a journal, which other jobs stay out of until it is closed; negative if it cannot be
+/// opened. One that died or is stopped while it had it is not waited for long. As append(), makes
+/// only calls that a signal handler may make.
+int open_locked(const char* path) {
+  constexpr double patience = 0.5;  // seconds
+  for (;;) {
+    const int file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (file < 0) return file;
+    // Who had it before may have removed it.
+    struct stat opened {};
+    if (!lock_file(file, patience) || fstat(file, &opened) != 0 || opened.st_nlink > 0) return file;
+    close(file);
+  }
+}
+
 bool append(const std::string& path, const std::string& line) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  const int file = open_locked(path.c_str());
   if (file < 0) return false;
-  const bool all = write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+  const bool all = ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
   close(file);
   return all;
+}
+
+/// Takes the last occurrence of `line` out of a journal, and an empty one away.
+void remove_line(const std::string& path, const std::string& line) {
+  const int file = open_locked(path.c_str());
+  if (file < 0) return;
+  std::string text;
+  std::array<char, 4096> piece;
+  for (ssize_t n; (n = ::read(file, piece.data(), piece.size())) > 0;) text.append(piece.data(), n);
+  const std::size_t at = text.rfind(line);
+  if (at != std::string::npos) {
+    text.erase(at, line.size());
+    if (text.empty()) {
+      unlink(path.c_str());
+    } else if (ftruncate(file, static_cast<off_t>(at)) == 0) {
+      static_cast<void>(!::write(file, text.data() + at, text.size() - at));
+    }
+  }
+  close(file);
 }
 
 std::string plain(const std::string& strategy) { return strategy.substr(0, strategy.find('+')); }
@@ -138,25 +173,12 @@ void Journal::trying(const std::vector<std::string>& strategies, const std::stri
 
 void Journal::begin(const std::string& strategy, const std::string& when) {
   m_begun = to_line(strategy, m_place, begun, when);
-  append(m_path, m_begun);
+  if (!append(m_path, m_begun)) m_begun.clear();
 }
 
 void Journal::end() {
-  std::ifstream file(m_path, std::ios::binary);
-  std::string text(std::istreambuf_iterator<char>(file), {});
-  const std::size_t at = text.rfind(m_begun);
-  if (m_begun.empty() || at == std::string::npos) return;
-  text.erase(at, m_begun.size());
-  std::error_code ignored;
-  if (text.empty()) {
-    fs::remove(m_path, ignored);
-    return;
-  }
-  const std::string written = m_path + ".new";
-  std::ofstream rest(written, std::ios::binary);
-  rest << text;
-  rest.close();
-  if (rest) fs::rename(written, m_path, ignored);
+  if (!m_begun.empty()) remove_line(m_path, m_begun);
+  m_begun.clear();
 }
 
 void Journal::rest() { prepared = nullptr; }

@@ -12,8 +12,10 @@ struct JournalLines;
 
 /// A file with a line for each strategy that ended a run, so that the next one leaves it out. The
 /// line is written by the rank that dies: from its signal handler, by its watchdog, or where it
-/// throws or calls exit(). A run that ends otherwise, also by SIGINT, SIGTERM or SIGKILL, writes
-/// nothing, unless it wrote before, by begin().
+/// throws or calls exit(). A run that ends otherwise, by SIGINT, SIGTERM or SIGKILL, leaves the
+/// line that it wrote before, by begin(), if any.
+///
+/// Jobs may share a file.
 ///
 /// One object at a time: signal handlers reach it through a variable of the process.
 class Journal {
@@ -35,7 +37,8 @@ class Journal {
   /// have been tried before, as it is called around what is timed.
   void trying(const std::vector<std::string>& strategies, const std::string& when);
   /// Writes down that `strategy` was begun, so that the next run leaves it out however this one
-  /// ends. end() takes that back. For one rank; where the file cannot be written nothing happens.
+  /// ends. end() takes that back. For one rank, and one strategy at a time; where the file cannot
+  /// be written nothing happens.
   void begin(const std::string& strategy, const std::string& when);
   void end();
   /// Nothing is tried: a crash is not written down.

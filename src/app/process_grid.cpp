@@ -73,21 +73,6 @@ std::shared_ptr<const DeviceHaloPlan> plan_of(const Communicator& comm, const Me
   return std::make_shared<DeviceHaloPlan>(make_halo_plan(comm, ids));
 }
 
-/// The first strategy of the case that is available and right for a plan, or nullptr.
-const Strategy* first_right(const Communicator& comm, const Case& input,
-                            const std::shared_ptr<const DeviceHaloPlan>& plan,
-                            const TuningGuard& guard) {
-  Verifier verifier(comm, plan);
-  for (const std::string& name : input.strategies) {
-    const Strategy* const strategy = find_strategy(name);
-    const auto verify = [&] {
-      return verifier.verify(*strategy, guard.patience, input.field_kind);
-    };
-    if (verify_candidate(name, guard.why_excluded(name), guard, verify).verified) return strategy;
-  }
-  return nullptr;
-}
-
 /// Plans of the first of `tried`, as many as there is time for; the others are tried no more.
 std::vector<std::shared_ptr<const DeviceHaloPlan>> make_plans(const Communicator& comm,
                                                               const Case& input, int order,
@@ -103,7 +88,8 @@ std::vector<std::shared_ptr<const DeviceHaloPlan>> make_plans(const Communicator
   return plans;
 }
 
-/// Measures `tried`; returns why it could not, or nothing.
+/// Measures `tried` by the first of the case's strategies that is available, is right and can be
+/// timed; returns why none could, or nothing.
 std::string measure(const Communicator& comm, const Case& input, const TuningGuard& guard,
                     Progress& progress, std::vector<GridCandidate*>& tried, GridRecord& grid) {
   double at = wall_seconds();
@@ -118,19 +104,28 @@ std::string measure(const Communicator& comm, const Case& input, const TuningGua
 
   progress.stage("tuning the process grid");
   // With the neighbours of the first, but few DOFs: each order verifies every strategy anyway.
-  const Strategy* const strategy =
-      first_right(comm, input, plan_of(comm, divided(input, *tried.front()), 1), guard);
-  grid.verify_seconds += seconds_since_last();
-  if (strategy == nullptr) return "no strategy is available and right";
-  PlanTiming timing = time_plans(comm, plans, input.field_kind, *strategy,
-                                 input.grid_budget_seconds, least_grid_rounds, guard);
-  grid.tune_seconds += seconds_since_last();
-  if (!timing.failure.empty()) return fmt::format("{}: {}", strategy->name, timing.failure);
-  grid.strategy = strategy->name;
-  grid.rounds = timing.rounds;
-  grid.repeats = timing.repeats;
-  for (std::size_t c = 0; c < tried.size(); ++c) tried[c]->timing = std::move(timing.stages[c]);
-  return {};
+  Verifier verifier(comm, plan_of(comm, divided(input, *tried.front()), 1));
+  std::string last_failure = "no strategy is available and right";
+  for (const std::string& name : input.strategies) {
+    const Strategy& strategy = *find_strategy(name);
+    const auto verify = [&] { return verifier.verify(strategy, guard.patience, input.field_kind); };
+    const bool right = verify_candidate(name, guard.why_excluded(name), guard, verify).verified;
+    grid.verify_seconds += seconds_since_last();
+    if (!right) continue;
+    PlanTiming timing = time_plans(comm, plans, input.field_kind, strategy,
+                                   input.grid_budget_seconds, least_grid_rounds, guard);
+    grid.tune_seconds += seconds_since_last();
+    if (!timing.failure.empty()) {
+      last_failure = fmt::format("{}: {}", name, timing.failure);
+      continue;
+    }
+    grid.strategy = name;
+    grid.rounds = timing.rounds;
+    grid.repeats = timing.repeats;
+    for (std::size_t c = 0; c < tried.size(); ++c) tried[c]->timing = std::move(timing.stages[c]);
+    return {};
+  }
+  return last_failure;
 }
 
 }  // namespace

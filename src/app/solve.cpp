@@ -165,7 +165,10 @@ std::optional<SummationCost> cost_of_determinism(
   try {
     AssembledSpace ordinary(comm, a.space().mesh());
     ordinary.gs().select(strategies.exchange);
-    const EllipticOperator ordinary_a(ordinary, geometry, a.lambda(), strategies.all_reduce);
+    std::optional<EllipticOperator> made;
+    communicating(guard, strategies,
+                  [&] { made.emplace(ordinary, geometry, a.lambda(), strategies.all_reduce); });
+    const EllipticOperator& ordinary_a = *made;
     seconds_of(ordinary_a, 1);  // touches memory and code for the first time
     return compare_summations(
         comm, [&](int iterations) { return seconds_of(a, iterations); },
@@ -217,12 +220,16 @@ std::vector<AuditedChoice> audited_exchanges(GatherScatter& gs, const SolveStrat
 class SummedCg {
  public:
   SummedCg(const Communicator& comm, const EllipticOperator& a, const GeometricFactors& geometry,
-           const DeviceVector<double>& inverse_diagonal, const SolveStrategies& strategies) {
-    const auto add = [&](const AllReduceStrategy& sum) {
+           const DeviceVector<double>& inverse_diagonal, const SolveStrategies& strategies,
+           const TuningGuard& guard) {
+    const auto make = [&](const AllReduceStrategy& sum) {
       m_ways.push_back(
           std::make_unique<Way>(Way{sum,
                                     {a.space(), geometry, a.lambda(), sum},
                                     fused_ops(comm, a.space(), inverse_diagonal, sum)}));
+    };
+    const auto add = [&](const AllReduceStrategy& sum) {
+      guarded(guard, guarded_name(sum), [&] { make(sum); });
     };
     add(strategies.all_reduce);
     for (const AllReduceStrategy& other : strategies.other_all_reduces) add(other);
@@ -274,16 +281,22 @@ SolveRecord solve(const Communicator& comm, const Case& input, Discretization& d
   comm.barrier();
   const double begin = wall_seconds();
   const GeometricFactors& geometry = discretization.factors();
-  const EllipticOperator a(space, geometry, input.lambda, all_reduce);
+  std::optional<EllipticOperator> made;  // ends as it is made: collectively, and guarded
+  communicating(guard, strategies,
+                [&] { made.emplace(space, geometry, input.lambda, all_reduce); });
+  const EllipticOperator& a = *made;
   const Problem problem(input.problem, input.mesh, input.lambda);
   const CgVectors v{space.make_vector("x"), space.make_vector("r"), space.make_vector("p"),
                     space.make_vector("Ap")};
   DeviceVector<double> inverse_diagonal;
-  if (input.preconditioner == Preconditioner::jacobi) inverse_diagonal = a.inverse_diagonal();
   // Kept, as it takes many sines: it is needed again once r is the residual.
   const DeviceVector<double> b = space.make_vector("b");
-  problem.right_hand_side(space, geometry, b);
-  Kokkos::deep_copy(v.r, b);
+  communicating(guard, strategies, [&] {
+    if (input.preconditioner == Preconditioner::jacobi) inverse_diagonal = a.inverse_diagonal();
+    problem.right_hand_side(space, geometry, b);
+    Kokkos::deep_copy(v.r, b);
+    space.gs().check();
+  });
   std::function<void(const DeviceVector<double>&)> project;
   if (a.is_singular())
     project = [&](const DeviceVector<double>& r) { remove_constants(comm, space, r); };
@@ -371,7 +384,7 @@ SolveRecord solve(const Communicator& comm, const Case& input, Discretization& d
     before_comparisons(record);
     progress.stage(fmt::format("order {}: comparing the sums with others", record.order));
     record.sum_audit = unless_unavailable([&] {
-      SummedCg summed(comm, a, geometry, inverse_diagonal, strategies);
+      SummedCg summed(comm, a, geometry, inverse_diagonal, strategies, guard);
       return audit_choice(comm, summed.choices(), iteration_seconds,
                           audited_cg(comm, b, v, project, [&] { return summed.selected(); }),
                           options, guard);

@@ -50,7 +50,7 @@ TransferRecord probe_transfers(const Communicator& comm, std::span<const Strateg
       send_ring_messages(ring, messages, guard.patience);
     };
     record.probe =
-        guarded(guard, guarded_name(direct_messages), [&] { return probe_mpi(comm, options); });
+        tried(guard, guarded_name(direct_messages), [&] { return probe_mpi(comm, options); });
   } else {
     record.probe = {DeviceMemory::name(), mpi_claim(comm), {}};
   }

@@ -31,7 +31,8 @@ TuningWatch::TuningWatch(const Communicator& comm, const std::string& journal, d
       m_started(comm.broadcast(machine.started)),
       m_journal(journal, place_of(machine)),
       m_watchdog([this, journal](const std::string& what) {
-        // All ranks are in it together; the first speaks, and the others give it time to.
+        // All ranks are in it together; the first speaks, and the others give it time to. What
+        // it cannot write any more, being stopped or gone, another does.
         if (m_comm.is_root()) {
           const bool written = m_journal.write_hang();
           fmt::print(stderr,
@@ -43,6 +44,7 @@ TuningWatch::TuningWatch(const Communicator& comm, const std::string& journal, d
           std::fflush(stderr);
         } else {
           sleep(3);
+          m_journal.write_hang();
         }
         _exit(static_cast<int>(ExitCode::internal));
       }) {
@@ -75,6 +77,14 @@ TuningGuard TuningWatch::guard() {
     m_entered.pop_back();
     watch();
   };
+  guard.begin = [this](const std::string& strategy) {
+    if (m_comm.is_root()) m_journal.begin(strategy, m_started);
+    m_comm.barrier();
+  };
+  guard.end = [this] {
+    m_comm.barrier();
+    if (m_comm.is_root()) m_journal.end();
+  };
   guard.go_on = [this] { watch(); };
   guard.fail = [this] {
     m_journal.write_failure();
@@ -91,21 +101,6 @@ TuningGuard TuningWatch::guard() {
     return m_comm.broadcast(why);
   };
   return guard;
-}
-
-TuningGuard TuningWatch::probing_guard() {
-  TuningGuard probing = guard();
-  probing.enter = [this, enter = probing.enter](const std::string& strategy) {
-    if (m_comm.is_root()) m_journal.begin(strategy, m_started);
-    m_comm.barrier();
-    enter(strategy);
-  };
-  probing.leave = [this, leave = probing.leave] {
-    leave();
-    m_comm.barrier();
-    if (m_comm.is_root()) m_journal.end();
-  };
-  return probing;
 }
 
 }  // namespace nekbone_k

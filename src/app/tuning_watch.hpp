@@ -22,11 +22,9 @@ class TuningWatch {
   TuningWatch(const Communicator& comm, const std::string& journal, double patience,
               const MachineRecord& machine);
 
-  /// For a run.
+  /// What is tried for the first time is in the journal from the beginning to its end, so that the
+  /// next run leaves it out in whatever way it ends the job.
   TuningGuard guard();
-  /// For a job that is made to be lost (doctor): what is tried is in the journal from the beginning
-  /// to its end, so that the next run leaves it out in whatever way it ends the job.
-  TuningGuard probing_guard();
 
  private:
   void watch();

@@ -156,14 +156,21 @@ AllReduceTuning tune_all_reduce(const Communicator& comm,
   std::vector<TimedSum> sums;
   for (AllReduceResult& result : tuning.candidates) {
     if (!result.verified) continue;
+    TimedSum timed{std::make_unique<Communicator>(comm.get()), nullptr};
     try {
-      auto own = std::make_unique<Communicator>(comm.get());
-      auto sum = std::make_unique<RankSum<Pair>>(*own, result.strategy, guard.patience);
-      sums.push_back({std::move(own), std::move(sum)});
-      members.push_back(&result);
+      result.failure = guarded_failure(comm, guard, guarded_name(result.strategy), [&] {
+        timed.sum = std::make_unique<RankSum<Pair>>(*timed.comm, result.strategy, guard.patience);
+      });
     } catch (const UnavailableError& error) {  // as all candidates are there now
-      result.available = result.verified = false;
+      result.available = false;
       result.failure = error.what();
+    }
+    result.verified = result.failure.empty();
+    if (result.verified) {
+      sums.push_back(std::move(timed));
+      members.push_back(&result);
+    } else if (result.available) {
+      give_up(std::move(timed));  // where only some ranks could make it, its end would wait
     }
   }
   const DeviceVector<Pair> parts("nekbone_k: parts to sum", n_parts);
@@ -184,6 +191,9 @@ AllReduceTuning tune_all_reduce(const Communicator& comm,
       members.erase(members.begin() + at);
     }
   }
+  // What ranks free together.
+  for (std::size_t m = 0; m < sums.size(); ++m)
+    guarded(guard, guarded_name(members[m]->strategy), [&] { sums[m].sum.reset(); });
   tuning.tune_seconds = comm.max(wall_seconds() - begin) - tuning.verify_seconds;
   if (members.empty()) return tuning;
   members[winner]->selected = true;

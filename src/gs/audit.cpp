@@ -43,6 +43,9 @@ Audit audit_choice(const Communicator& comm, std::span<const AuditedChoice> choi
   for (const AuditedChoice& choice : tried) audit.strategies.push_back({choice.name, {}});
   std::vector<StageResult*> stages;
   for (AuditedStrategy& audited : audit.strategies) stages.push_back(&audited.timing);
+  const auto select_first = [&] {
+    guarded(guard, choices.front().guarded_as, [&] { choices.front().select(); });
+  };
   try {
     audit.rounds = Rounds(comm).run(
         stages, nullptr,
@@ -58,11 +61,11 @@ Audit audit_choice(const Communicator& comm, std::span<const AuditedChoice> choi
           });
         });
   } catch (const UnavailableError&) {  // on every rank
-    choices.front().select();
+    select_first();
     throw;
   }
   judge(stages, {});
-  choices.front().select();
+  select_first();
   audit.seconds = comm.max(wall_seconds() - begin);
   return audit;
 }

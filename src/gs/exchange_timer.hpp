@@ -73,8 +73,10 @@ class ExchangeTimer {
     return work;
   }
 
-  /// Where the time of an exchange goes.
-  ExchangeBreakdown break_down(HaloExchange<T>& exchange, int rounds) const {
+  /// Where the time of an exchange goes; seconds_of(part) as seconds_of().
+  template <class SecondsOf>
+  ExchangeBreakdown break_down(HaloExchange<T>& exchange, int rounds,
+                               const SecondsOf& seconds_of) const {
     std::array<std::vector<double>, 3> parts;
     for (int round = 0; round < rounds; ++round) {
       std::array<double, 3> seconds{

@@ -250,7 +250,7 @@ MachinePaths measure_paths(const Communicator& comm, std::span<const Strategy> s
       message.path.failure = guard.why_excluded(guarded_name(carrier));
       if (message.path.failure.empty()) {
         try {
-          message.path = guarded(guard, guarded_name(carrier), [&] {
+          message.path = tried(guard, guarded_name(carrier), [&] {
             return measure_messages(comm, nodes, carrier, place, guard.patience, options);
           });
         } catch (const UnavailableError&) {  // which the strategies that need it say

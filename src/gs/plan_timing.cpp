@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/errors.hpp"
+#include "gs/give_up.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -24,44 +25,72 @@ struct TimedPlan {
   }
 };
 
-/// time_plans() of fields of `components` values of type T.
+/// The plans, with a communicator of their own, which what they leave behind does not leave.
 template <class T>
-PlanTiming time_plans_of(const Communicator& comm,
-                         std::span<const std::shared_ptr<const DeviceHaloPlan>> plans,
-                         int components, const Strategy& strategy, double seconds, int least_rounds,
-                         const TuningGuard& guard) {
-  PlanTiming timing;
-  timing.stages.resize(plans.size());
-  std::vector<std::unique_ptr<TimedPlan<T>>> timed;
+struct TimedPlans {
+  std::unique_ptr<Communicator> comm;
+  std::vector<std::unique_ptr<TimedPlan<T>>> plans;
+};
+
+/// Times `timed`, to be filled with exchanges by the `plans`, into `timing`. Throws a
+/// LateFailure<const Strategy*> where the strategy throws on some rank.
+template <class T>
+void time_plans_of(const Communicator& comm,
+                   std::span<const std::shared_ptr<const DeviceHaloPlan>> plans, int components,
+                   const Strategy& strategy, double seconds, int least_rounds,
+                   const TuningGuard& guard, TimedPlans<T>& timed, PlanTiming& timing) {
+  const auto attempt = [&](const auto& action) {
+    const std::string failure = guarded_failure(comm, guard, strategy.name, action);
+    if (!failure.empty()) throw LateFailure<const Strategy*>::while_timed(&strategy, failure);
+  };
+  // Each with one barrier at most: a rank that threw would not come to the next.
+  const auto time = [&](std::size_t p, int repeats) {
+    double sample = 0;
+    attempt([&] { sample = timed.plans[p]->time(comm, repeats) / repeats; });
+    return sample;
+  };
   double shortest = for_ever, round = 0;
-  for (const auto& plan : plans) {
-    const auto time_once = [&] {
-      timed.push_back(std::make_unique<TimedPlan<T>>(TimedPlan<T>{
-          DeviceField<T>("nekbone_k: shares of a plan", plan->host.n_shared(), components),
-          HaloExchange<T>(comm, plan, strategy, components, guard.patience)}));
-      timed.back()->time(comm, 1);
-      return comm.max(timed.back()->time(comm, 1));
-    };
-    double once = 0;
-    try {
-      once = guarded(guard, strategy.name, time_once);
-    } catch (const UnavailableError& error) {  // on every rank
-      timing.failure = error.what();
-      return timing;
-    }
+  for (std::size_t p = 0; p < plans.size(); ++p) {
+    attempt([&] {
+      timed.plans.push_back(std::make_unique<TimedPlan<T>>(TimedPlan<T>{
+          DeviceField<T>("nekbone_k: shares of a plan", plans[p]->host.n_shared(), components),
+          HaloExchange<T>(*timed.comm, plans[p], strategy, components, guard.patience)}));
+    });
+    time(p, 1);
+    const double once = comm.max(time(p, 1));
     shortest = std::min(shortest, once);
     round += once;
   }
   timing.repeats = repeats_for_sample(shortest, round, seconds, least_rounds);
   std::vector<StageResult*> members;
   for (StageResult& stage : timing.stages) members.push_back(&stage);
-  timing.rounds = Rounds(comm).run(
-      members, nullptr, {.seconds = seconds, .least = least_rounds, .early_stop = false},
-      [&](std::size_t p) {
-        const auto sample = [&] { return timed[p]->time(comm, timing.repeats) / timing.repeats; };
-        return guarded(guard, strategy.name, sample);
-      });
-  for (const auto& plan : timed) plan->exchange.check();
+  timing.rounds = Rounds(comm).run(members, nullptr,
+                                   {.seconds = seconds, .least = least_rounds, .early_stop = false},
+                                   [&](std::size_t p) { return time(p, timing.repeats); });
+  attempt([&] {
+    for (const auto& plan : timed.plans) plan->exchange.check();
+  });
+  guarded(guard, strategy.name, [&] { timed.plans.clear(); });  // what ranks free together
+}
+
+/// time_plans() of fields of `components` values of type T.
+template <class T>
+PlanTiming try_plans(const Communicator& comm,
+                     std::span<const std::shared_ptr<const DeviceHaloPlan>> plans, int components,
+                     const Strategy& strategy, double seconds, int least_rounds,
+                     const TuningGuard& guard) {
+  PlanTiming timing;
+  timing.stages.resize(plans.size());
+  TimedPlans<T> timed{std::make_unique<Communicator>(comm.get()), {}};
+  try {
+    time_plans_of(comm, plans, components, strategy, seconds, least_rounds, guard, timed, timing);
+  } catch (const UnavailableError& error) {  // on every rank
+    timing.failure = error.what();
+  } catch (const LateFailure<const Strategy*>& failure) {
+    timing.failure = failure.why;
+    give_up(std::move(timed));  // its messages may still be on their way
+  }
+  if (!timing.failure.empty()) timing.stages.assign(plans.size(), {});
   return timing;
 }
 
@@ -72,7 +101,7 @@ PlanTiming time_plans(const Communicator& comm,
                       const FieldKind& kind, const Strategy& strategy, double seconds,
                       int least_rounds, const TuningGuard& guard) {
   return with_value_type(kind.precision, [&]<class T>(T) {
-    return time_plans_of<T>(comm, plans, kind.components, strategy, seconds, least_rounds, guard);
+    return try_plans<T>(comm, plans, kind.components, strategy, seconds, least_rounds, guard);
   });
 }
 

@@ -30,7 +30,7 @@ template <class T>
 struct TunedCandidate {
   CandidateResult& result;
   std::unique_ptr<Communicator> comm;
-  HaloExchange<T> exchange;
+  std::optional<HaloExchange<T>> exchange;
 };
 
 /// For fields of values of type T.
@@ -83,17 +83,9 @@ class Tuner {
     Members plain, overlapped;
     for (CandidateResult& result : m_result.candidates) {
       if (!result.verified) continue;
-      try {
-        auto own = std::make_unique<Communicator>(m_comm.get());
-        HaloExchange<T> exchange(*own, m_gs.message_plan(), result.strategy,
-                                 m_result.kind.components, m_guard.patience);
-        candidates.push_back(
-            std::make_unique<Candidate>(result, std::move(own), std::move(exchange)));
-      } catch (const UnavailableError& error) {  // as all candidates hold their buffers now
-        result.available = result.verified = false;
-        result.failure = error.what();
-        continue;
-      }
+      auto candidate = make_candidate(result);
+      if (!candidate) continue;
+      candidates.push_back(std::move(candidate));
       (result.strategy.overlapped ? overlapped : plain).push_back(candidates.back().get());
     }
     if (candidates.empty()) return;
@@ -104,10 +96,35 @@ class Tuner {
       if (m_paths != nullptr) predict_costs();
     }
     winner->result.selected = true;
+    // What ranks free together.
+    for (auto& candidate : candidates)
+      if (candidate)
+        guarded(m_guard, candidate->result.strategy.name, [&] { candidate->exchange.reset(); });
     m_result.selected = static_cast<int>(&winner->result - m_result.candidates.data());
     // In as many rounds as the rest, but in one alone where that takes a tenth of the budget.
     m_result.on_rank =
         m_timer.time_on_rank(std::max(m_options.minimum_rounds, 5), 0.1 * m_options.budget_seconds);
+  }
+
+  /// An exchange to be timed, or nothing where it cannot be made any more, as all candidates hold
+  /// their buffers now.
+  std::unique_ptr<Candidate> make_candidate(CandidateResult& result) {
+    auto candidate = std::make_unique<Candidate>(
+        Candidate{result, std::make_unique<Communicator>(m_comm.get()), {}});
+    try {
+      result.failure = guarded_failure(m_comm, m_guard, result.strategy.name, [&] {
+        candidate->exchange.emplace(*candidate->comm, m_gs.message_plan(), result.strategy,
+                                    m_result.kind.components, m_guard.patience);
+      });
+    } catch (const UnavailableError& error) {
+      result.available = false;
+      result.failure = error.what();
+    }
+    if (result.failure.empty()) return candidate;
+    result.verified = false;
+    // Where only some ranks could make it, its end would wait for the others.
+    if (result.available) give_up(std::move(candidate));
+    return nullptr;
   }
 
   /// The winner of both stages that still is right then; nobody where none is left. One that fails
@@ -118,12 +135,11 @@ class Tuner {
       try {
         Candidate* const winner = time_stages(plain, overlapped);
         require_still_right(*winner);
-        attempt(*winner, [&] {
-          m_result.breakdown =
-              m_timer.break_down(winner->exchange, std::max(m_options.minimum_rounds, 11));
-        });
+        m_result.breakdown =
+            m_timer.break_down(*winner->exchange, std::max(m_options.minimum_rounds, 11),
+                               [&](const auto& part) { return seconds_of(*winner, part); });
         for (const auto& candidate : candidates)
-          if (candidate) attempt(*candidate, [&] { candidate->exchange.check(); });
+          if (candidate) attempt(*candidate, [&] { candidate->exchange->check(); });
         return winner;
       } catch (const Late& failure) {
         forget_timings();
@@ -159,7 +175,8 @@ class Tuner {
     m_result.breakdown.reset();
   }
 
-  /// Does `action`, which uses `candidate`. Where it throws on some rank, all throw a Late.
+  /// Does `action`, which uses `candidate`. Where it throws on some rank, all throw a Late: so at
+  /// most it begins with something collective, to which a rank that threw would not come.
   template <class Action>
   void attempt(Candidate& candidate, const Action& action) const {
     const std::string failure =
@@ -177,7 +194,7 @@ class Tuner {
   void require_still_right(Candidate& candidate) {
     const double begin = wall_seconds();
     const std::string failure = guarded(m_guard, candidate.result.strategy.name, [&] {
-      return m_verifier.verify_again(candidate.exchange, m_timer.field());
+      return m_verifier.verify_again(*candidate.exchange, m_timer.field());
     });
     m_result.verify_seconds += m_comm.max(wall_seconds() - begin);
     if (!failure.empty()) throw Late::of_winner(&candidate, failure);
@@ -191,7 +208,7 @@ class Tuner {
                                          limits(end_of_stage_1), [&](std::size_t c) {
                                            const auto sample = [&] {
                                              for (int i = 0; i < repeats; ++i)
-                                               m_timer.exchange(plain[c]->exchange);
+                                               m_timer.exchange(*plain[c]->exchange);
                                            };
                                            return seconds_of(*plain[c], sample) / repeats;
                                          });
@@ -213,9 +230,9 @@ class Tuner {
                        Candidate& candidate = *members[c];
                        return seconds_of(candidate, [&] {
                          if (candidate.result.strategy.overlapped)
-                           return m_timer.exchange_amid_work(portion, candidate.exchange);
+                           return m_timer.exchange_amid_work(portion, *candidate.exchange);
                          m_timer.do_work(portion);
-                         m_timer.exchange(candidate.exchange);
+                         m_timer.exchange(*candidate.exchange);
                        });
                      });
     return winner_of(members, &CandidateResult::with_work, m_result.work_alone);
@@ -283,7 +300,7 @@ class Tuner {
   double usual_time(Candidate& c, int exchanges) {
     std::vector<double> times;
     for (int i = 0; i <= exchanges; ++i) {
-      const double time = seconds_of(c, [&] { m_timer.exchange(c.exchange); });
+      const double time = seconds_of(c, [&] { m_timer.exchange(*c.exchange); });
       if (i > 0) times.push_back(m_comm.max(time));
     }
     return median(times);

@@ -22,6 +22,10 @@ struct TuningGuard {
   /// another: then either may be why.
   std::function<void(const std::string& strategy)> enter = [](const std::string&) {};
   std::function<void()> leave = [] {};
+  /// A strategy is tried for the first time from begin() to end(): in whatever way the job ends
+  /// between them, the next run leaves it out. Not one within another.
+  std::function<void(const std::string& strategy)> begin = [](const std::string&) {};
+  std::function<void()> end = [] {};
   /// What was entered has come so far, and has as long again.
   std::function<void()> go_on = [] {};
   /// What was entered threw, on this rank at least, and the job ends.
@@ -91,6 +95,21 @@ std::string guarded_failure(const Communicator& comm, const TuningGuard& guard,
   });
 }
 
+/// guarded() where `strategy` is tried for the first time; `action` returns something.
+template <class Action>
+std::invoke_result_t<Action> tried(const TuningGuard& guard, const std::string& strategy,
+                                   const Action& action) {
+  guard.begin(strategy);
+  try {
+    auto result = guarded(guard, strategy, action);
+    guard.end();
+    return result;
+  } catch (const UnavailableError&) {
+    guard.end();
+    throw;
+  }
+}
+
 /// Whether a candidate may be timed.
 struct Verdict {
   /// Whether this build and this machine have what it needs. One that has not is no failure.
@@ -106,7 +125,7 @@ Verdict verify_candidate(const std::string& name, const std::string& excluded,
                          const TuningGuard& guard, const Verify& verify) {
   if (!excluded.empty()) return {.available = false, .failure = excluded};
   try {
-    const std::string failure = guarded(guard, name, verify);
+    const std::string failure = tried(guard, name, verify);
     return {.verified = failure.empty(), .failure = failure};
   } catch (const UnavailableError& error) {
     return {.available = false, .failure = error.what()};

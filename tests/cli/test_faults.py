@@ -79,6 +79,13 @@ class Faults(harness.CliTest):
                          str(run))
         self.check_next_runs(folder, "hang", "did not come back")
 
+    def test_what_is_killed_costs_one_run(self):
+        """By a signal that nothing can be done at: what had been begun stands in the journal."""
+        folder = self.new_folder()
+        run = self.run_small("kill", folder)
+        self.assertNotEqual(run.code, 0, str(run))
+        self.check_next_runs(folder, "kill", "was begun and did not end")
+
     def test_a_crash_costs_one_run(self):
         folder = self.new_folder()
         run = self.run_small("crash", folder)
@@ -124,6 +131,19 @@ class Faults(harness.CliTest):
             self.assertFalse((folder / JOURNAL).exists())
             self.assert_files(run, "report.json")
 
+    def test_what_fails_as_the_process_grid_is_measured_is_survived(self):
+        """The next strategy measures it then."""
+        for fault, reason in (("refuse@16", r"threw on rank \d: MPI_Ineighbor_alltoallv"),
+                              ("never@16", "did not come within 0.5 s")):
+            folder = self.new_folder()
+            run = self.run_small(fault, folder, mesh__elements="[4,4,4]",
+                                 gather_scatter__strategies="[device-neighbour, host-pairwise]",
+                                 gather_scatter__tuning__patience_seconds="0.5")
+            report = self.report(run)
+            self.assertIs(report["solve"]["passed"], True, str(run))
+            self.assertEqual(report["process_grid"]["strategy"], "host-pairwise", str(run))
+            self.assertFalse((folder / JOURNAL).exists())
+
     # Alone, without other faults' strategies, and such that all runs do the same.
     ALONE = {"gather_scatter__strategies": "[device-neighbour]",
              "gather_scatter__tuning__budget_seconds": "0",
@@ -158,6 +178,20 @@ class Faults(harness.CliTest):
         run = self.run_small(f"wrong@{all_calls - 5}", self.new_folder(), **self.ALONE)
         self.assertEqual(run.code, 1, str(run))
         self.assertIs(self.report(run)["solve"]["passed"], False, str(run))
+
+    def test_what_goes_wrong_as_the_solve_is_set_up_costs_one_run(self):
+        """In what is assembled, when the exchange was verified as CG uses it."""
+        tuning = self.calls_of(**self.ALONE | {"problem": "none"})
+        for fault, how, code in (("hang", "did not come back", 4), ("crash", "crashed", None)):
+            for preconditioner in ("none", "jacobi"):
+                folder = self.new_folder()
+                run = self.run_small(f"{fault}@{tuning + 1}", folder, **self.ALONE |
+                                     {"solver__preconditioner": preconditioner})
+                self.assertNotEqual(run.code, 0, str(run))
+                if code is not None:
+                    self.assertEqual(run.code, code, str(run))
+                self.assertEqual(set(journaled(folder)),
+                                 {("device-neighbour", how), ("sum host-mpi", how)}, str(run))
 
     def test_what_goes_wrong_in_the_solve_costs_one_run(self):
         """The sum could be why as well, and is left out, too."""

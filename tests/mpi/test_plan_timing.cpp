@@ -62,7 +62,7 @@ TEST(PlanTiming, IsOfTheKindOfFieldThatIsAskedFor) {
   }
 }
 
-TEST(PlanTiming, TellsTheGuardOfFirstExchangesAndOfSamples) {
+TEST(PlanTiming, TellsTheGuardOfAllThatItDoes) {
   const Communicator comm(MPI_COMM_WORLD);
   const auto plans = three_plans(comm);
   int inside = 0, entered = 0;
@@ -75,7 +75,8 @@ TEST(PlanTiming, TellsTheGuardOfFirstExchangesAndOfSamples) {
   guard.leave = [&] { --inside; };
   const PlanTiming timing = time_plans(comm, plans, {}, all_strategies().front(), 0, 1, guard);
   EXPECT_EQ(inside, 0);
-  EXPECT_EQ(entered, 3 * (1 + Rounds::warm_ups + timing.rounds));
+  // To make one and for two exchanges, for samples, for their last word and for their end.
+  EXPECT_EQ(entered, 3 * (3 + Rounds::warm_ups + timing.rounds) + 2);
 }
 
 TEST(PlanTiming, OfWhatCannotBeHadSaysWhy) {
@@ -93,6 +94,32 @@ TEST(PlanTiming, OfWhatCannotBeHadSaysWhy) {
   EXPECT_EQ(timing.failure, "not on this machine");
   EXPECT_EQ(timing.rounds, 0);
   EXPECT_EQ(inside, 0);
+}
+
+// On all ranks or on one, so that the others wait in vain.
+TEST(PlanTiming, OfWhatThrowsSaysWhatAndLeavesTheNextOneInPeace) {
+  const Communicator comm(MPI_COMM_WORLD);
+  if (comm.size() == 1) GTEST_SKIP() << "nothing is shared";
+  const auto plans = three_plans(comm);
+  int inside = 0;
+  TuningGuard guard;
+  guard.patience = 0.2;
+  guard.enter = [&](const std::string&) { ++inside; };
+  guard.leave = [&] { --inside; };
+  guard.fail = [] { FAIL() << "the job need not end"; };
+  std::vector<Strategy> strategies = failing_while_timed();
+  for (const Thrower& thrower : throwers()) strategies.push_back(named(thrower.name, thrower.make));
+  for (const Strategy& strategy : strategies) {
+    const PlanTiming timing = time_plans(comm, plans, {}, strategy, 0, 7, guard);
+    EXPECT_NE(timing.failure.find("threw on rank"), std::string::npos)
+        << strategy.name << ": " << timing.failure;
+    EXPECT_NE(timing.failure.find("found while it was timed"), std::string::npos);
+    EXPECT_EQ(comm.broadcast(timing.failure), timing.failure);
+    EXPECT_EQ(timing.rounds, 0);
+    for (const StageResult& stage : timing.stages) EXPECT_TRUE(stage.samples.empty());
+    EXPECT_EQ(inside, 0);
+    EXPECT_EQ(time_plans(comm, plans, {}, good("good"), 0, 1, guard).failure, "");
+  }
 }
 
 }  // namespace

@@ -230,6 +230,48 @@ TEST_F(TunerTest, ExcludesWhatThrowsWhileItIsTimedAndPassesOnWhatIsNotItsFault) 
   expect_works(m_gs);
 }
 
+// Throws on the last rank at one call of all exchanges that were made of it.
+class ThrowsOnce final : public RightExchange {
+ public:
+  ThrowsOnce(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
+      : RightExchange(comm, plan, buffers), m_is_last(comm.rank() == comm.size() - 1) {}
+  void start() override {
+    if (++calls == bad_call && m_is_last) throw std::runtime_error("no such luck");
+    RightExchange::start();
+  }
+  static inline int calls = 0, bad_call = 0;
+
+ private:
+  bool m_is_last;
+};
+
+// At whatever call it throws, no rank waits for another that does something else by then.
+TEST_F(TunerTest, ExcludesWhatThrowsOnOneRankWhereverItDoes) {
+  if (m_alone) GTEST_SKIP() << "nothing is shared";
+  m_options = {.budget_seconds = 0, .minimum_rounds = 1};
+  for (const bool overlapped : {false, true}) {
+    const Strategy strategy = named("bad", make<ThrowsOnce>, overlapped);
+    m_guard.patience = for_ever;
+    ThrowsOnce::calls = ThrowsOnce::bad_call = 0;
+    EXPECT_EQ(run({strategy}).selected, 0);
+    const int all_calls = ThrowsOnce::calls;
+    EXPECT_GT(all_calls, 20);
+    m_guard.patience = 0.02;  // the others'
+    for (int bad_call = 1; bad_call <= all_calls; ++bad_call) {
+      ThrowsOnce::calls = 0;
+      ThrowsOnce::bad_call = bad_call;
+      const TuningResult result =
+          tune(m_gs, m_kind, std::vector{strategy}, m_work, m_options, m_guard);
+      EXPECT_EQ(result.selected, -1) << bad_call;
+      EXPECT_NE(result.candidates[0].failure.find("threw on rank"), std::string::npos)
+          << bad_call << ": " << result.candidates[0].failure;
+    }
+  }
+  m_guard.patience = for_ever;
+  EXPECT_EQ(run({good("good")}).selected, 0);
+  expect_works(m_gs);
+}
+
 TEST_F(TunerTest, KeepsWhatCannotWinWhereAsked) {
   if (m_alone) GTEST_SKIP() << "nothing is shared";
   m_options = {.budget_seconds = 0, .minimum_rounds = 9, .early_stop = false};
