@@ -14,6 +14,7 @@
 #include "core/config.hpp"
 #include "core/machine.hpp"
 #include "core/memory_bandwidth.hpp"
+#include "core/waiting.hpp"
 #include "operators/element_layout.hpp"
 
 namespace nekbone_k {
@@ -80,7 +81,7 @@ void add_context(const Bench& bench) {
   if (!machine.warnings.empty()) add("warnings", joined(machine.warnings));
   if (!bench.options().quick) {
     const MemoryBandwidth memory =
-        measure_memory_bandwidth(bench.comm(), find_node_layout(bench.comm()));
+        measure_memory_bandwidth(bench.comm(), find_node_layout(bench.comm()), for_ever);
     add("copy_GB_per_s", fmt::format("{:.2f}", memory.copy / 1e9));
     add("triad_GB_per_s", fmt::format("{:.2f}", memory.triad / 1e9));
   }

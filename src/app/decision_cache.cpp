@@ -98,9 +98,9 @@ std::string to_text(const std::vector<Entry>& entries) {
 /// replaced by renaming.
 class Lock {
  public:
-  explicit Lock(const std::string& path)
+  /// Waits `patience` seconds at most: who is not stopped has it for a moment.
+  Lock(const std::string& path, double patience)
       : m_file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
-    constexpr double patience = 10;  // seconds; who is not stopped has it for a moment
     if (m_file < 0) {
       m_why_not = fmt::format("{} cannot be opened: {}", path, std::strerror(errno));
     } else if (!lock_file(m_file, patience)) {
@@ -179,7 +179,7 @@ std::string DecisionCache::store(const DecisionKey& key, const Decision& decisio
   };
   // Before there is a lock beside what is none of ours.
   if (const std::string why = why_not_a_file(m_path); !why.empty()) return failure(why);
-  const Lock lock(m_path + ".lock");
+  const Lock lock(m_path + ".lock", m_patience);
   if (!lock.why_not().empty()) return failure(lock.why_not());
   Content content = read(m_path);
   std::error_code error;

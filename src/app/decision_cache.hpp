@@ -32,7 +32,9 @@ struct Decision {
 /// wait for each other, and one that is killed leaves the file as it was before or after.
 class DecisionCache {
  public:
-  explicit DecisionCache(std::string path) : m_path(std::move(path)) {}
+  /// Waits so many seconds for another job to be done with the file, when it writes to it.
+  explicit DecisionCache(std::string path, double patience = 10)
+      : m_path(std::move(path)), m_patience(patience) {}
   const std::string& path() const { return m_path; }
 
   struct Found {
@@ -49,6 +51,7 @@ class DecisionCache {
 
  private:
   std::string m_path;
+  double m_patience;
 };
 
 }  // namespace nekbone_k

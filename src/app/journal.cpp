@@ -110,7 +110,7 @@ void write_crash_and_go_on(int signal) {
 }  // namespace
 
 Journal::Journal(std::string path, std::string place)
-    : m_path(std::move(path)), m_place(std::move(place)) {
+    : m_path(std::move(path)), m_place(std::move(place)), m_writable(why_not_writable().empty()) {
   std::ifstream file;
   if (why_not_a_file(m_path).empty()) file.open(m_path);
   for (std::string text; file.is_open() && std::getline(file, text);) {
@@ -158,6 +158,7 @@ std::string Journal::why_excluded(const std::string& strategy) const {
 }
 
 void Journal::trying(const std::vector<std::string>& strategies, const std::string& when) {
+  if (!m_writable) return;
   const JournalLines*& lines = m_lines_of[strategies];
   if (lines == nullptr) {
     const auto saying = [&](const char* how) {
@@ -172,6 +173,7 @@ void Journal::trying(const std::vector<std::string>& strategies, const std::stri
 }
 
 void Journal::begin(const std::string& strategy, const std::string& when) {
+  if (!m_writable) return;
   m_begun = to_line(strategy, m_place, begun, when);
   if (!append(m_path, m_begun)) m_begun.clear();
 }

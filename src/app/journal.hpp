@@ -53,6 +53,7 @@ class Journal {
     std::string strategy, place, how, when;
   };
   std::string m_path, m_place;
+  bool m_writable;
   std::vector<Line> m_lines;
   std::string m_begun;  ///< the line of begin(), as it stands in the file
   std::map<std::vector<std::string>, const JournalLines*> m_lines_of;  ///< of what was tried

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <set>
+#include <string_view>
 
 #include "core/device.hpp"
 #include "core/topology.hpp"
@@ -13,10 +15,25 @@ namespace {
 
 std::string crowded_node(const Placement& p) {
   const std::int64_t threads = std::int64_t{p.node_ranks} * p.threads;
-  if (threads <= p.online_cores) return "";
-  return fmt::format("{} runs {} threads on {} cores; {}use fewer ranks, or timings mean little",
-                     p.host, threads, p.online_cores,
-                     p.threads > 1 ? "set OMP_NUM_THREADS or " : "");
+  if (threads <= p.usable_cores) return "";
+  const bool has_more = p.usable_cores < p.online_cores;
+  return fmt::format(
+      "{} runs {} threads on {} core{}{}; {}{}use fewer ranks, or timings mean little", p.host,
+      threads, p.usable_cores, p.usable_cores == 1 ? "" : "s",
+      has_more ? fmt::format(", those of its {} that they may use", p.online_cores) : "",
+      has_more ? "see the launcher's --bind-to and what the job was given, " : "",
+      p.threads > 1 ? "set OMP_NUM_THREADS or " : "");
+}
+
+/// Cores that the ranks of this rank's node may use, all together. Collective.
+int count_usable_cores(const Communicator& comm) {
+  const std::string prefix = host_name() + '\n';
+  std::set<int> cores;
+  for (const std::string& there : comm.gather(prefix + allowed_cores()))
+    if (there.starts_with(prefix))
+      for (const int core : cores_in(std::string_view(there).substr(prefix.size())))
+        cores.insert(core);
+  return static_cast<int>(cores.size());
 }
 
 std::string narrow_binding(const Placement& p) {
@@ -51,6 +68,7 @@ Placement find_placement(const Communicator& comm, const NodeLayout& layout) {
           .node_ranks = layout.node_ranks,
           .threads = is_host_device ? ExecutionSpace().concurrency() : 1,
           .online_cores = online_core_count(),
+          .usable_cores = count_usable_cores(comm),
           .allowed_cores = allowed_core_count(),
           .device = device_name(),
           .ranks_on_device = ranks_on_device(comm),

@@ -17,6 +17,7 @@ struct Placement {
   int node_ranks = 1;                ///< on its node
   int threads = 1;                   ///< of the host that it computes with
   int online_cores = 1;              ///< of its node
+  int usable_cores = 1;              ///< of them, that the ranks of the node may use, all together
   int allowed_cores = 1;             ///< that it is bound to
   std::string device;                ///< where kernels run, for people
   int ranks_on_device = 1;           ///< itself included; 1 where kernels run on the host

@@ -4,7 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "app/format.hpp"
@@ -170,6 +173,23 @@ auto tune_or_take(const Communicator& comm, const Case& input, const MachineReco
   return result;
 }
 
+/// Which ranks are on the same node: so many ranks on one node, so many on the next …, where nodes
+/// are numbered as they appear: "0: 4, 1: 4"; a number for all of it where that is long.
+std::string nodes_in_words(const std::vector<std::string>& hosts) {
+  std::map<std::string, std::size_t> numbers;
+  std::string text;
+  std::uint64_t hash = 0;
+  for (std::size_t begin = 0, end = 0; begin < hosts.size(); begin = end) {
+    while (end < hosts.size() && hosts[end] == hosts[begin]) ++end;
+    const std::size_t number = numbers.emplace(hosts[begin], numbers.size()).first->second;
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", number, end - begin);
+    hash = (hash ^ (number << 20 ^ (end - begin))) * 0x9e37'79b9'7f4a'7c15ULL;
+  }
+  constexpr std::size_t longest = 60;
+  return text.size() <= longest ? text
+                                : fmt::format("{} nodes, layout {:x}", numbers.size(), hash >> 32);
+}
+
 }  // namespace
 
 DecisionKey make_decision_key(const Case& input, const MachineRecord& machine, int order) {
@@ -189,6 +209,7 @@ DecisionKey make_decision_key(const Case& input, const MachineRecord& machine, i
               {"strategies", joined(input.strategies)},
               {"ranks", std::to_string(machine.ranks)},
               {"ranks per node", joined(machine.ranks_per_node)},
+              {"nodes of the ranks", nodes_in_words(machine.hosts)},
               {"cores", joined(bindings)},
               {"threads", std::to_string(machine.concurrency)},
               {"processor", machine.processor},

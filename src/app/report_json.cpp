@@ -341,6 +341,7 @@ Json to_json(const RunRecord& record) {
   return {
       {"report_version", report_version},
       {"passed", record.passed},
+      {"complete", record.complete},
       {"started", record.machine.started},
       {"total_s", number(record.total_seconds)},
       {"input_file", record.input.input},

@@ -227,7 +227,7 @@ bool run(const Communicator& comm, const Case& input) {
 
   record.machine = make_machine_record(comm);
   progress.stage("measuring the memory bandwidth");
-  record.machine.bandwidth = measure_memory_bandwidth(comm, layout);
+  record.machine.bandwidth = measure_memory_bandwidth(comm, layout, budget.available);
   reset_peak_memory();  // what measuring took is not what the case takes
   print(comm, progress, header_text(record));
   TuningWatch watch(comm, input.tuning_journal, input.tuning_patience, record.machine);
@@ -257,6 +257,7 @@ bool run(const Communicator& comm, const Case& input) {
   };
   if (input.solves()) tune_and_solve(comm, *discretization, guard, write_so_far, progress, record);
   sum_up(comm, begin, record);
+  record.complete = true;
   print(comm, progress, closing_text(record));
   on_root<OutputError>(comm, [&] { file->write(to_json(record)); });
   if (record.machine.transfers->probe.stuck) {

@@ -152,6 +152,7 @@ struct RunRecord {
   std::optional<SolveRecord> solve;
   double total_seconds = 0;
   bool passed = false;
+  bool complete = false;  ///< all was done that the input asks for
 };
 
 }  // namespace nekbone_k

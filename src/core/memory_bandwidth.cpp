@@ -12,8 +12,9 @@
 namespace nekbone_k {
 namespace {
 
-/// Many times any cache.
-constexpr std::size_t vector_bytes = std::size_t{1} << (is_host_device ? 29 : 30);
+/// Many times any cache, and the least that is larger than most.
+constexpr double vector_bytes = 1024.0 * 1024 * (is_host_device ? 512 : 1024);
+constexpr double least_vector_bytes = 1024.0 * 1024 * 64;
 /// A GPU is done with one so soon that its launch and the wait for it would count.
 constexpr int passes_a_sample = is_host_device ? 1 : 8;
 constexpr int samples = is_host_device ? 3 : 5;
@@ -72,10 +73,14 @@ void triad(const DeviceVector<double>& a, const DeviceVector<double>& b, double 
 
 }  // namespace
 
-MemoryBandwidth measure_memory_bandwidth(const Communicator& comm, const NodeLayout& layout) {
+MemoryBandwidth measure_memory_bandwidth(const Communicator& comm, const NodeLayout& layout,
+                                         double most_bytes) {
+  const double shared_bytes = std::min(vector_bytes, comm.min(most_bytes) / 3);
+  if (shared_bytes < least_vector_bytes) return {};
   const int sharing = static_cast<int>(
       comm.max(std::int64_t{is_host_device ? layout.node_ranks : ranks_on_device(comm)}));
-  const std::size_t count = vector_bytes / sizeof(double) / sharing / 2 * 2;  // whole pairs
+  const std::size_t count =
+      static_cast<std::size_t>(shared_bytes) / sizeof(double) / sharing / 2 * 2;  // whole pairs
   const DeviceVector<double> from = large_vector("nekbone_k: bandwidth source", count);
   const DeviceVector<double> also_from = large_vector("nekbone_k: second source", count);
   const DeviceVector<double> to = large_vector("nekbone_k: bandwidth target", count);

@@ -18,7 +18,9 @@ struct MemoryBandwidth {
 };
 
 /// By three vectors of half a gigabyte a node, shared by its ranks, or of one on each GPU, which
-/// are freed again. Collective.
-MemoryBandwidth measure_memory_bandwidth(const Communicator& comm, const NodeLayout& layout);
+/// are freed again; by smaller ones where all three would take more than `most_bytes` of a node or
+/// GPU, and not at all, with zeros as result, where they would fit into caches then. Collective.
+MemoryBandwidth measure_memory_bandwidth(const Communicator& comm, const NodeLayout& layout,
+                                         double most_bytes);
 
 }  // namespace nekbone_k

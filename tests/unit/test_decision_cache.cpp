@@ -1,7 +1,9 @@
 // Choices kept in a file: found again where they hold, and nowhere else.
 #include "app/decision_cache.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -89,6 +91,42 @@ TEST_F(DecisionCacheTest, TakesNoChoiceOfOtherLibraries) {
   const auto found = cache.find(make_decision_key(input, machine, 7));
   EXPECT_FALSE(found.decision);
   EXPECT_NE(found.why_not.find("NCCL was 2.28.9, now 2.29.1"), std::string::npos) << found.why_not;
+}
+
+TEST_F(DecisionCacheTest, TakesNoChoiceOfRanksOnOtherNodes) {
+  const Case input = parse_case("problem: none", "x.yaml", {}, 1);
+  const auto key_on = [&](const std::vector<std::string>& hosts) {
+    MachineRecord machine = usual_machine();
+    machine.hosts = hosts;
+    return make_decision_key(input, machine, 7);
+  };
+  const DecisionCache cache(path());
+  EXPECT_EQ(cache.store(key_on({"a", "a", "b", "b"}), {"a", 1e-5, "today"}), "");
+  EXPECT_TRUE(cache.find(key_on({"d", "d", "c", "c"})).decision) << "others, but alike";
+  const auto found = cache.find(key_on({"a", "b", "a", "b"}));
+  EXPECT_FALSE(found.decision);
+  EXPECT_NE(found.why_not.find("nodes of the ranks was 0: 2, 1: 2, now 0: 1, 1: 1, 0: 1, 1: 1"),
+            std::string::npos)
+      << found.why_not;
+  // Of many ranks, told by a number.
+  std::vector<std::string> hosts;
+  for (int rank = 0; rank < 1000; ++rank) hosts.push_back("n" + std::to_string(rank % 10));
+  const DecisionKey many = key_on(hosts);
+  EXPECT_EQ(many.fields.at("nodes of the ranks").find("10 nodes, layout "), 0u);
+  std::swap(hosts[998], hosts[999]);
+  EXPECT_NE(key_on(hosts).fields, many.fields);
+}
+
+TEST_F(DecisionCacheTest, WaitsForAnotherJobNotForEver) {
+  const int file = open((path() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  ASSERT_GE(file, 0);
+  ASSERT_EQ(flock(file, LOCK_EX), 0);
+  const DecisionCache cache(path(), /*patience=*/0.05);
+  const std::string failure = cache.store(key("1"), {"a", 1, "x"});
+  EXPECT_NE(failure.find("another job has had " + path() + ".lock for 0.05 s"), std::string::npos)
+      << failure;
+  close(file);
+  EXPECT_EQ(cache.store(key("1"), {"a", 1, "x"}), "");
 }
 
 TEST_F(DecisionCacheTest, TakesNoChoiceForFieldsOfAnotherKind) {

@@ -108,6 +108,38 @@ TEST_F(JournalTest, KnowsWhatWasBegunAndDidNotEnd) {
   EXPECT_EQ(Journal(path(), "here").why_excluded("nccl"), "");
 }
 
+TEST_F(JournalTest, LosesNoLineOfJobsThatShareIt) {
+  constexpr int jobs = 4, times = 100;
+  std::vector<pid_t> children;
+  for (int job = 0; job < jobs; ++job) {
+    children.push_back(fork());
+    if (children.back() != 0) continue;
+    const std::string name = "job " + std::to_string(job);
+    Journal journal(path(), "here");
+    for (int i = 0; i < times; ++i) {
+      journal.begin(name + " begun", "today");
+      if (i % 10 == 0) {
+        journal.trying({name + " hung " + std::to_string(i)}, "today");
+        journal.write_hang();
+      }
+      journal.end();
+    }
+    _exit(0);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  const Journal journal(path(), "here");
+  for (int job = 0; job < jobs; ++job) {
+    const std::string name = "job " + std::to_string(job);
+    EXPECT_EQ(journal.why_excluded(name + " begun"), "");
+    for (int i = 0; i < times; i += 10)
+      EXPECT_NE(journal.why_excluded(name + " hung " + std::to_string(i)), "") << job << " " << i;
+  }
+}
+
 TEST_F(JournalTest, SaysWhereItCannotBeWritten) {
   EXPECT_EQ(Journal(path(), "here").why_not_writable(), "");
   EXPECT_FALSE(fs::exists(path()));
@@ -117,6 +149,13 @@ TEST_F(JournalTest, SaysWhereItCannotBeWritten) {
   EXPECT_EQ(Journal(folder, "here").why_not_writable(), "it is no regular file");
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);  // to read it would take for ever
   EXPECT_EQ(Journal(fifo, "here").why_not_writable(), "it is no regular file");
+  for (const std::string& none : {folder, fifo, m_folder.path("no such folder/j")}) {
+    Journal journal(none, "here");
+    journal.begin("host-put", "today");
+    journal.end();
+    journal.trying({"host-put"}, "today");
+    EXPECT_FALSE(journal.write_hang());
+  }
 }
 
 TEST_F(JournalTest, SaysHowItEndedRatherThanThatItWasBegun) {

@@ -13,6 +13,7 @@ Placement good_placement() {
           .node_ranks = 2,
           .threads = 4,
           .online_cores = 8,
+          .usable_cores = 8,
           .allowed_cores = 4,
           .device = "Cuda 0, NVIDIA H200 at 0000:1b:00",
           .ranks_on_device = 1,
@@ -46,6 +47,23 @@ TEST(Placement, WarnsOfMoreThreadsThanCores) {
   placement.node_ranks = 9;
   EXPECT_EQ(only_warning(placement),
             "n01 runs 9 threads on 8 cores; use fewer ranks, or timings mean little");
+}
+
+// As in a job that was given a part of a node, or where ranks are bound to the same cores.
+TEST(Placement, WarnsOfMoreThreadsThanCoresThatMayBeUsed) {
+  Placement placement = good_placement();
+  placement.online_cores = 64;
+  EXPECT_EQ(only_warning(placement), "");
+  placement.usable_cores = 4;
+  EXPECT_EQ(only_warning(placement),
+            "n01 runs 8 threads on 4 cores, those of its 64 that they may use; see the launcher's "
+            "--bind-to and what the job was given, set OMP_NUM_THREADS or use fewer ranks, or "
+            "timings mean little");
+  placement.threads = 1;
+  placement.usable_cores = 1;
+  EXPECT_EQ(only_warning(placement),
+            "n01 runs 2 threads on 1 core, those of its 64 that they may use; see the launcher's "
+            "--bind-to and what the job was given, use fewer ranks, or timings mean little");
 }
 
 TEST(Placement, WarnsOfABindingToFewerCoresThanThreads) {
