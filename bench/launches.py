@@ -25,7 +25,7 @@ def main():
     parser.add_argument("--strategy", default="all")
     parser.add_argument("--out")
     options = parser.parse_args()
-    options.set = [("gather_scatter.tuning.budget_seconds", options.budget)]
+    options.set = [("gather_scatter.tuning.budget_seconds", options.budget), ("gather_scatter.audit_others", 1000)]
 
     solves, machine = [], None
     for launch in range(options.launches):

@@ -83,6 +83,7 @@ void read_gather_scatter(YamlReader& keys, Case& run) {
   keys.read("components", run.field_kind.components, Integers{1, max_components});
   keys.read_choice("precision", run.field_kind.precision, {Precision::single, Precision::double_});
   keys.read("audit", run.audit, Booleans{});
+  keys.read("audit_others", run.audit_others, Integers{1, 1000});
   YamlReader& tuning = keys.section("tuning");
   tuning.read_choice("mode", run.tuning_mode, {TuningMode::measure, TuningMode::cached});
   tuning.read("cache", run.tuning_cache, FileNames{});

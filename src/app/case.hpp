@@ -54,6 +54,7 @@ struct Case {
   std::string tuning_journal = "nekbone-k-journal.jsonl";
   double tuning_patience = 30;  ///< s, for a message
   bool audit = true;            ///< the choice is tried against others after CG
+  int audit_others = 2;         ///< so many at least, whatever they take
 
   std::string report_json = "nekbone-k.json";
   double memory_limit_gib = 0;  ///< a node; 0: what the machine has

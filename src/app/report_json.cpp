@@ -73,6 +73,7 @@ Json input_json(const Case& c) {
         {"components", c.field_kind.components},
         {"precision", name(c.field_kind.precision)},
         {"audit", c.audit},
+        {"audit_others", c.audit_others},
         {"tuning",
          {{"mode", name(c.tuning_mode)},
           {"cache", c.tuning_cache},

@@ -366,7 +366,8 @@ SolveRecord solve(const Communicator& comm, const Case& input, Discretization& d
   }
   if (!input.audit || !record.passed || cg.iterations == 0) return record;
   const AuditOptions options{
-      .budget_seconds = std::max(input.tuning.budget_seconds / 2, audit_share * cg.seconds)};
+      .budget_seconds = std::max(input.tuning.budget_seconds / 2, audit_share * cg.seconds),
+      .least_others = input.audit_others};
   const double iteration_seconds = cg.seconds / cg.iterations;
   if (!others.empty()) {
     before_comparisons(record);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "core/errors.hpp"
 
@@ -82,9 +83,11 @@ std::vector<SharedDof> find_shared(const Communicator& comm, std::span<const Glo
 
 HaloPlan make_halo_plan(const Communicator& comm, std::span<const GlobalId> candidates) {
   std::vector<SharedDof> shared = find_shared(comm, candidates);
-  const auto owned_here = [&](const SharedDof& dof) { return dof.ranks.front() == comm.rank(); };
+  // So those that lower ranks own come first, and a message is a few pieces of the shared DOFs, one
+  // for each set of ranks, often one alone. By the candidates the last and the first plane of a
+  // periodic box would follow each other here and precede each other there.
   std::sort(shared.begin(), shared.end(), [&](const SharedDof& a, const SharedDof& b) {
-    return std::pair{owned_here(a), a.candidate} < std::pair{owned_here(b), b.candidate};
+    return std::tie(a.ranks, candidates[a.candidate]) < std::tie(b.ranks, candidates[b.candidate]);
   });
 
   HaloPlan plan;
@@ -93,16 +96,14 @@ HaloPlan make_halo_plan(const Communicator& comm, std::span<const GlobalId> cand
     const auto s = static_cast<LocalIndex>(plan.ids.size());
     plan.candidate.push_back(dof.candidate);
     plan.ids.push_back(candidates[dof.candidate]);
-    if (!owned_here(dof)) ++plan.n_not_owned;
+    if (dof.ranks.front() != comm.rank()) ++plan.n_not_owned;
     for (const int rank : dof.ranks)
       if (rank != comm.rank()) dofs_of_rank[rank].push_back(s);
   }
 
-  // Both ends list a message by ascending global id, so the slots agree without another word.
+  // Both ends list a message in that order, so the slots agree without another word.
   std::vector<std::vector<std::pair<int, LocalIndex>>> slots_of_dof(shared.size());
-  for (auto& [rank, dofs] : dofs_of_rank) {
-    std::sort(dofs.begin(), dofs.end(),
-              [&](LocalIndex a, LocalIndex b) { return plan.ids[a] < plan.ids[b]; });
+  for (const auto& [rank, dofs] : dofs_of_rank) {
     plan.neighbours.push_back({rank, plan.n_slots(), static_cast<LocalIndex>(dofs.size())});
     for (const LocalIndex s : dofs) {
       slots_of_dof[s].push_back({rank, plan.n_slots()});

@@ -11,7 +11,8 @@
 namespace nekbone_k {
 
 /// A rank that shares DOFs with this one, and its slice of the message buffers. The messages to and
-/// from a neighbour have the same length and both are in ascending global id.
+/// from a neighbour have the same length, and both are in the order of the shared DOFs at either
+/// end.
 struct Neighbour {
   int rank = 0;
   LocalIndex offset = 0, count = 0;  ///< message slots [offset, offset + count)
@@ -19,8 +20,9 @@ struct Neighbour {
 
 /// The schedule that every exchange strategy uses, in host memory.
 ///
-/// Shared DOFs are numbered 0 … n_shared - 1 on each rank: first those that a lower rank owns, then
-/// those owned here, each in the order of the candidates. The owner is the lowest rank that has it.
+/// Shared DOFs are numbered 0 … n_shared - 1 on each rank, by the ranks that have them, as words
+/// are by their letters, and then by global id. So those that a lower rank owns come before those
+/// owned here: the owner is the lowest rank that has it.
 struct HaloPlan {
   std::vector<Neighbour> neighbours;     ///< in ascending rank
   std::vector<LocalIndex> candidate;     ///< (n_shared) position among the candidates

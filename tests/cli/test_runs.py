@@ -494,6 +494,10 @@ class Strategies(RunTest):
         self.assertEqual(set(sums), {c["all_reduce"] for c in report["all_reduce"]["candidates"]
                                      if c["verified"]})
         self.assertRegex(run.out, r"(?m)^    of sums  ")
+        report, _ = self.passing(2, gather_scatter__audit_others="1000",
+                                 gather_scatter__tuning__budget_seconds="0")
+        audit = report["solve"]["audit"]
+        self.assertEqual(len(audit["strategies"]) - 1, audit["others"])
         for changes in ({"gather_scatter__audit": "false"},
                         {"gather_scatter__strategies": "host-pairwise",
                          "solver__all_reduce": "host-mpi"}):

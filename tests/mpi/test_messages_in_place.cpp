@@ -40,7 +40,7 @@ double share_of_call(GlobalId id, int rank, int call) { return 1000. * call + 10
 
 TEST_P(MessagesInPlace, ConsecutiveDofsAreSentFromTheField) {
   constexpr double untouched = -1;
-  for (const CandidatesOf candidates : {candidates_of_slab, candidates_of_uneven_slab}) {
+  for (const CandidatesOf candidates : {candidates_of_slab, candidates_of_faces_and_edges}) {
     const HaloPlan plan = plan_of(candidates);
     const std::size_t bytes = plan.n_slots() * sizeof(double);
     const Buffer send(bytes), receive(bytes);
@@ -91,18 +91,15 @@ INSTANTIATE_TEST_SUITE_P(Table, MessagesInPlace,
                          way_of);
 
 TEST_P(MessagesInPlaceOrPackedAtOnce, PackingIsTheCallersWhereNothingCanStay) {
-  for (const CandidatesOf candidates : {candidates_of, candidates_of_slab}) {
-    // The messages of the one are indexed, of the other entries lie beside other components.
-    const int components = candidates == candidates_of ? 1 : 2;
-    const HaloPlan plan = plan_of(candidates);
-    const DeviceField<double> field("field", plan.n_shared(), components);
-    const Buffer send(8 * components * plan.n_slots()), receive(8 * components * plan.n_slots());
-    send.fill(0xa5);
-    const auto before = send.content();
-    const auto exchange = make(plan, send, receive, components);
-    EXPECT_FALSE(exchange->pack({field.data(), field.stride(1), 8, components}));
-    EXPECT_EQ(send.content(), before);
-  }
+  constexpr int components = 2;  // entries of the field lie beside other components
+  const HaloPlan plan = plan_of(candidates_of_slab);
+  const DeviceField<double> field("field", plan.n_shared(), components);
+  const Buffer send(8 * components * plan.n_slots()), receive(8 * components * plan.n_slots());
+  send.fill(0xa5);
+  const auto before = send.content();
+  const auto exchange = make(plan, send, receive, components);
+  EXPECT_FALSE(exchange->pack({field.data(), field.stride(1), 8, components}));
+  EXPECT_EQ(send.content(), before);
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, MessagesInPlaceOrPackedAtOnce,

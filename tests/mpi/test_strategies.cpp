@@ -202,7 +202,7 @@ void expect_sums_of_two_fields(SumsInRankOrder<double> sums, int components) {
 }
 
 constexpr CandidatesOf all_candidates[] = {candidates_of, candidates_of_slab,
-                                           candidates_of_uneven_slab};
+                                           candidates_of_faces_and_edges};
 
 TEST_P(StrategiesEach, AddsSharesInRankOrderWhereverTheFieldLies) {
   for (const CandidatesOf candidates : all_candidates)

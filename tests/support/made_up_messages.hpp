@@ -35,11 +35,19 @@ inline std::vector<GlobalId> candidates_of_slab(int rank, int) {
   return ids;
 }
 
-/// The same, but those that the next rank has, too, are in no order and lie anywhere in its
-/// message.
-inline std::vector<GlobalId> candidates_of_uneven_slab(int rank, int size) {
-  std::vector<GlobalId> ids = candidates_of_slab(rank, size);
-  for (int i = 0; i < 25; ++i) ids[25 + i] = 25 * (rank + 1) + 7 * i % 25;
+/// As where boxes meet: 20 DOFs of each two ranks, and two of each three. From three ranks on the
+/// DOFs of some messages are in several pieces.
+inline std::vector<GlobalId> candidates_of_faces_and_edges(int rank, int size) {
+  std::vector<GlobalId> ids;
+  for (int a = 0; a < size; ++a)
+    for (int b = a + 1; b < size; ++b) {
+      if (a == rank || b == rank)
+        for (int i = 0; i < 20; ++i) ids.push_back(1000 * (10 * a + b) + i);
+      for (int c = b + 1; c < size; ++c)
+        if (a == rank || b == rank || c == rank)
+          for (int i = 0; i < 2; ++i) ids.push_back(1000 * (1000 + 100 * a + 10 * b + c) + i);
+    }
+  std::reverse(ids.begin(), ids.end());
   return ids;
 }
 

@@ -91,7 +91,7 @@ const std::vector<Mistake> unknown_keys{
     {"ThatIsAPathInASection", "gather_scatter:\n  tuning.minimum_rounds: 3\n",
      "x.yaml:2: gather_scatter.tuning.minimum_rounds: unknown key; points join keys for --set "
      "only, so write 'tuning: {minimum_rounds: ...}'; allowed here: strategies, "
-     "components, precision, audit, tuning"},
+     "components, precision, audit, audit_others, tuning"},
     // Its default would not fit the problem, but that is not what is wrong.
     {"BeforeKeysAreCompared", "mesh:\n  periodc: false\nproblem: nekbone\n",
      "x.yaml:2: mesh.periodc: unknown key; did you mean 'periodic'?"},
@@ -278,6 +278,8 @@ const std::vector<Mistake> unknown_words{
      "x.yaml:2: gather_scatter.precision: given 'float'; allowed: one of single, double"},
     {"AllReduce", "solver: {all_reduce: host-shred}",
      "x.yaml:1: solver.all_reduce: given 'host-shred'; allowed: one of all, host-mpi, host-shared"},
+    {"AuditOfNone", "gather_scatter: {audit_others: 0}",
+     "x.yaml:1: gather_scatter.audit_others: given '0'; allowed: an integer from 1 to 1000"},
     {"Audit", "gather_scatter: {audit: perhaps}",
      "x.yaml:1: gather_scatter.audit: given 'perhaps'"},
     {"TuningMode", "gather_scatter: {tuning: {mode: cache}}",

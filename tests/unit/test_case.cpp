@@ -332,7 +332,7 @@ TEST(CaseShipped, Tgv64HasEveryKey) {
       "mesh elements extent periodic deformation epsilon partition orders operator lambda geometry "
       "deterministic problem solver order preconditioner iterations tolerance vector_ops "
       "all_reduce "
-      "gather_scatter strategies components precision audit tuning mode cache journal "
+      "gather_scatter strategies components precision audit audit_others tuning mode cache journal "
       "patience_seconds budget_seconds "
       "minimum_rounds early_stop grid_budget_seconds verification error_bound report json memory "
       "limit_gib");
