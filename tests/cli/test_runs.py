@@ -296,10 +296,9 @@ class Ranks(RunTest):
             with self.subTest(name):
                 self.assertEqual(order["per_rank"][name],
                                  {"min": least, "avg": average, "max": most})
-        # Ranks have, owned elsewhere before owned here and what is on the face in x before that in
-        # y, [x, middle, y], [x, middle | y], [middle, y | x] and [middle, x, y]. By ascending ids
-        # y, middle is the wrong way round twice, and twice there is one between two.
-        self.assertEqual(order["messages"], {"contiguous": 8, "strided": 4, "indexed": 0})
+        # By the ranks that have them, ranks 0 to 3 have 01 0123 02, 01 0123 13, 0123 02 23 and
+        # 0123 13 23: only ranks 2 and 3 have one between the two that they send each other.
+        self.assertEqual(order["messages"], {"contiguous": 10, "strided": 2, "indexed": 0})
 
     def test_one_element_a_rank(self):
         for elements, ranks in [("[7,1,1]", 7), ("[1,2,2]", 4)]:
