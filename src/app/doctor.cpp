@@ -162,7 +162,7 @@ bool doctor(const Communicator& comm, const DoctorOptions& options) {
   pretended_ranks_per_node();  // throws, before anything is begun, if it cannot be used
   DoctorRecord record = look_around(comm);
   say(comm, doctor_header_text(record) + probe_header_text(record));
-  TuningWatch watch(comm, options.journal, options.patience, record.machine);
+  TuningWatch watch(comm, options.journal, options.patience, record.machine, /*is_probe=*/true);
   const TuningGuard guard = watch.guard();
   record.probe = try_transfers(comm, guard);
   // Where a carrier ends the job, no run is to lose itself to measuring it.

@@ -14,10 +14,12 @@
 #include <deque>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "app/file_lock.hpp"
 #include "app/regular_file.hpp"
+#include "core/machine.hpp"
 
 namespace nekbone_k {
 
@@ -41,20 +43,23 @@ const JournalLines* keep(JournalLines lines) {
 /// Opens a journal, which other jobs stay out of until it is closed; negative if it cannot be
 /// opened. One that died or is stopped while it had it is not waited for long. As append(), makes
 /// only calls that a signal handler may make.
-int open_locked(const char* path) {
+int open_locked(const char* path, int flags) {
   constexpr double patience = 0.5;  // seconds
-  for (;;) {
-    const int file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  constexpr int most_tries = 10;
+  for (int attempt = 1;; ++attempt) {
+    const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | flags, 0666);
     if (file < 0) return file;
     // Who had it before may have removed it.
     struct stat opened {};
-    if (!lock_file(file, patience) || fstat(file, &opened) != 0 || opened.st_nlink > 0) return file;
+    if (!lock_file(file, patience) || fstat(file, &opened) != 0 || opened.st_nlink > 0 ||
+        attempt == most_tries)
+      return file;
     close(file);
   }
 }
 
 bool append(const std::string& path, const std::string& line) {
-  const int file = open_locked(path.c_str());
+  const int file = open_locked(path.c_str(), O_APPEND);
   if (file < 0) return false;
   const bool all = ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
   close(file);
@@ -63,7 +68,7 @@ bool append(const std::string& path, const std::string& line) {
 
 /// Takes the last occurrence of `line` out of a journal, and an empty one away.
 void remove_line(const std::string& path, const std::string& line) {
-  const int file = open_locked(path.c_str());
+  const int file = open_locked(path.c_str(), 0);
   if (file < 0) return;
   std::string text;
   std::array<char, 4096> piece;
@@ -73,8 +78,11 @@ void remove_line(const std::string& path, const std::string& line) {
     text.erase(at, line.size());
     if (text.empty()) {
       unlink(path.c_str());
-    } else if (ftruncate(file, static_cast<off_t>(at)) == 0) {
-      static_cast<void>(!::write(file, text.data() + at, text.size() - at));
+    } else {
+      // In this order, so that a line that is lost half-way through stands there twice, not never.
+      const auto rest = static_cast<ssize_t>(text.size() - at);
+      if (pwrite(file, text.data() + at, text.size() - at, static_cast<off_t>(at)) == rest)
+        static_cast<void>(!!ftruncate(file, static_cast<off_t>(text.size())));
     }
   }
   close(file);
@@ -84,9 +92,21 @@ std::string plain(const std::string& strategy) { return strategy.substr(0, strat
 
 std::string to_line(const std::string& strategy, const std::string& place, const char* how,
                     const std::string& when) {
-  const nlohmann::ordered_json line{
-      {"strategy", strategy}, {"place", place}, {"how", how}, {"when", when}};
+  const nlohmann::ordered_json line{{"strategy", strategy}, {"place", place},
+                                    {"how", how},           {"when", when},
+                                    {"host", host_name()},  {"process", getpid()}};
   return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+}
+
+/// Whether the process that wrote a line is running, on this host: it has begun something that may
+/// still come to its end. One that is dead and was not yet waited for is not running.
+bool is_alive(const nlohmann::json& line) {
+  if (line.value("host", "") != host_name()) return false;
+  std::ifstream file(fmt::format("/proc/{}/stat", line.value("process", 0)));
+  const std::string status(std::istreambuf_iterator<char>(file), {});
+  const std::size_t name_end = status.rfind(") ");  // the name may hold anything
+  return name_end != std::string::npos && status[name_end + 2] != 'Z' &&
+         status[name_end + 2] != 'X';
 }
 
 std::atomic<const JournalLines*> prepared{nullptr};
@@ -116,6 +136,7 @@ Journal::Journal(std::string path, std::string place)
   for (std::string text; file.is_open() && std::getline(file, text);) {
     try {
       const auto json = nlohmann::json::parse(text);
+      if (json.at("how") == begun && is_alive(json)) continue;
       m_lines.push_back({json.at("strategy"), json.at("place"), json.at("how"), json.at("when")});
     } catch (const nlohmann::json::exception&) {
       continue;

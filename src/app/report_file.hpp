@@ -7,7 +7,7 @@
 
 namespace nekbone_k {
 
-/// A JSON report that appears complete or not at all. Only rank 0 makes one.
+/// A JSON report that appears whole or not at all. Only rank 0 makes one.
 ///
 /// It is written to a temporary file `.NAME.PID.tmp` in the same folder, then renamed; a report
 /// that was there before stays as it was until then. A device or pipe is written to without

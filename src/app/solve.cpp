@@ -281,7 +281,7 @@ SolveRecord solve(const Communicator& comm, const Case& input, Discretization& d
   comm.barrier();
   const double begin = wall_seconds();
   const GeometricFactors& geometry = discretization.factors();
-  std::optional<EllipticOperator> made;  // ends as it is made: collectively, and guarded
+  std::optional<EllipticOperator> made;
   communicating(guard, strategies,
                 [&] { made.emplace(space, geometry, input.lambda, all_reduce); });
   const EllipticOperator& a = *made;
@@ -293,6 +293,7 @@ SolveRecord solve(const Communicator& comm, const Case& input, Discretization& d
   const DeviceVector<double> b = space.make_vector("b");
   communicating(guard, strategies, [&] {
     if (input.preconditioner == Preconditioner::jacobi) inverse_diagonal = a.inverse_diagonal();
+    guard.go_on();
     problem.right_hand_side(space, geometry, b);
     Kokkos::deep_copy(v.r, b);
     space.gs().check();

@@ -25,8 +25,9 @@ std::string in_words(const std::string& entered) {
 }  // namespace
 
 TuningWatch::TuningWatch(const Communicator& comm, const std::string& journal, double patience,
-                         const MachineRecord& machine)
+                         const MachineRecord& machine, bool is_probe)
     : m_comm(comm),
+      m_is_probe(is_probe),
       m_patience(patience),
       m_started(comm.broadcast(machine.started)),
       m_journal(journal, place_of(machine)),
@@ -78,7 +79,9 @@ TuningGuard TuningWatch::guard() {
     watch();
   };
   guard.begin = [this](const std::string& strategy) {
-    if (m_comm.is_root()) m_journal.begin(strategy, m_started);
+    // In a run not what most strategies need: somebody may end it for another reason.
+    if (m_comm.is_root() && (m_is_probe || !strategy.starts_with("path ")))
+      m_journal.begin(strategy, m_started);
     m_comm.barrier();
   };
   guard.end = [this] {

@@ -18,18 +18,21 @@ namespace nekbone_k {
 /// 4 or by the signal.
 class TuningWatch {
  public:
-  /// Waits for a message end after `patience` seconds. Collective.
+  /// Waits for a message end after `patience` seconds. `is_probe`: the job is made to be lost
+  /// (doctor). Collective.
   TuningWatch(const Communicator& comm, const std::string& journal, double patience,
-              const MachineRecord& machine);
+              const MachineRecord& machine, bool is_probe = false);
 
-  /// What is tried for the first time is in the journal from the beginning to its end, so that the
-  /// next run leaves it out in whatever way it ends the job.
+  /// Strategies that are tried for the first time, and in a probe the machine's paths, are in the
+  /// journal from the beginning to their end, so that the next run leaves them out in whatever way
+  /// they end the job.
   TuningGuard guard();
 
  private:
   void watch();
 
   const Communicator& m_comm;
+  bool m_is_probe;
   double m_patience;
   std::string m_started;
   std::vector<std::string> m_entered;  // one within another

@@ -108,6 +108,15 @@ TEST_F(JournalTest, KnowsWhatWasBegunAndDidNotEnd) {
   EXPECT_EQ(Journal(path(), "here").why_excluded("nccl"), "");
 }
 
+TEST_F(JournalTest, TakesNothingForLostThatAnotherJobIsTrying) {
+  Journal running(path(), "here");
+  running.begin("host-put", "today");
+  EXPECT_TRUE(fs::exists(path()));
+  EXPECT_EQ(Journal(path(), "here").why_excluded("host-put"), "");
+  running.end();
+  EXPECT_FALSE(fs::exists(path()));
+}
+
 TEST_F(JournalTest, LosesNoLineOfJobsThatShareIt) {
   constexpr int jobs = 4, times = 100;
   std::vector<pid_t> children;
