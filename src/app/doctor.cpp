@@ -119,11 +119,8 @@ Availability try_one(const Communicator& comm, const AnyStrategy& strategy,
   if (result.why_not.empty() && !messages_come) {
     result.why_not = why_unavailable(comm, strategy);
   } else if (result.why_not.empty()) {
-    try {
-      result.wrong = tried(guard, guarded_as, verify);
-    } catch (const UnavailableError& error) {
-      result.why_not = error.what();
-    }
+    const Verdict verdict = verify_candidate(guarded_as, "", guard, verify);
+    (verdict.available ? result.wrong : result.why_not) = verdict.failure;
   }
   say(comm, attempt_result_text(result));
   return result;

@@ -49,7 +49,8 @@ MachineRecord make_machine_record(const Communicator& comm) {
   machine.started = utc_time();
 
   // Of each kind that of the lowest rank that has one.
-  for (const std::string& here : placement_warnings(find_placement(comm, layout)))
+  for (const std::string& here :
+       placement_warnings(find_placement(comm, layout, machine.hosts, machine.binding)))
     if (const std::string warning = comm.first_text(here); !warning.empty())
       machine.warnings.push_back(warning);
   return machine;

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <set>
-#include <string_view>
 
 #include "core/device.hpp"
 #include "core/topology.hpp"
@@ -25,14 +24,13 @@ std::string crowded_node(const Placement& p) {
       p.threads > 1 ? "set OMP_NUM_THREADS or " : "");
 }
 
-/// Cores that the ranks of this rank's node may use, all together. Collective.
-int count_usable_cores(const Communicator& comm) {
-  const std::string prefix = host_name() + '\n';
+/// Cores that the ranks of `host` may use, all together.
+int count_usable_cores(const std::string& host, const std::vector<std::string>& hosts,
+                       const std::vector<std::string>& binding) {
   std::set<int> cores;
-  for (const std::string& there : comm.gather(prefix + allowed_cores()))
-    if (there.starts_with(prefix))
-      for (const int core : cores_in(std::string_view(there).substr(prefix.size())))
-        cores.insert(core);
+  for (std::size_t r = 0; r < hosts.size(); ++r)
+    if (hosts[r] == host)
+      for (const int core : cores_in(binding[r])) cores.insert(core);
   return static_cast<int>(cores.size());
 }
 
@@ -62,13 +60,15 @@ std::string pretended_nodes(const Placement& p) {
 
 }  // namespace
 
-Placement find_placement(const Communicator& comm, const NodeLayout& layout) {
+Placement find_placement(const Communicator& comm, const NodeLayout& layout,
+                         const std::vector<std::string>& hosts,
+                         const std::vector<std::string>& binding) {
   return {.rank = comm.rank(),
           .host = host_name(),
           .node_ranks = layout.node_ranks,
           .threads = is_host_device ? ExecutionSpace().concurrency() : 1,
           .online_cores = online_core_count(),
-          .usable_cores = count_usable_cores(comm),
+          .usable_cores = count_usable_cores(host_name(), hosts, binding),
           .allowed_cores = allowed_core_count(),
           .device = device_name(),
           .ranks_on_device = ranks_on_device(comm),

@@ -24,8 +24,11 @@ struct Placement {
   int pretended_ranks_per_node = 0;  ///< 0: nodes are as they are
 };
 
-/// That of this rank. Collective.
-Placement find_placement(const Communicator& comm, const NodeLayout& layout);
+/// That of this rank; `hosts` and `binding`, the cores that it may use, are those of each rank.
+/// Collective.
+Placement find_placement(const Communicator& comm, const NodeLayout& layout,
+                         const std::vector<std::string>& hosts,
+                         const std::vector<std::string>& binding);
 
 /// What of it makes timings mean little, a line each with what to do about it after "; ", "" where
 /// nothing does: always as many lines, of the same subjects in the same order. Not collective.

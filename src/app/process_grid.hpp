@@ -17,12 +17,12 @@ GridRecord list_grids(const Communicator& comm, const Case& input);
 std::vector<Partition> selectable_partitions(const GridRecord& grid);
 
 /// Measures the partitions to be tried, where there are several: their exchanges by the first
-/// strategy of the case that is available and right, in interleaved rounds, and selects as
-/// judge_grids() says. Where they cannot be measured, the first stays selected, and `grid.why` says
-/// so; where planning takes long, only the best by the model are. Where the case asks for it,
-/// choices of earlier runs are taken, but one that is not the first is measured beside the first,
-/// which may not be faster. The idea is cuDecomp's (Romero et al. 2022). Collective, with
-/// the same result on every rank.
+/// strategy of the case that is available, is right and can be timed, in interleaved rounds, and
+/// selects as judge_grids() says. Where they cannot be measured, the first stays selected, and
+/// `grid.why` says so; where planning takes long, only the best by the model are. Where the case
+/// asks for it, choices of earlier runs are taken, but one that is not the first is measured beside
+/// the first, which may not be faster. The idea is cuDecomp's (Romero et al. 2022). Collective,
+/// with the same result on every rank.
 void tune_grid(const Communicator& comm, const Case& input, const MachineRecord& machine,
                const MemoryBudget& budget, const TuningGuard& guard, Progress& progress,
                GridRecord& grid);

@@ -222,14 +222,13 @@ class SummedCg {
   SummedCg(const Communicator& comm, const EllipticOperator& a, const GeometricFactors& geometry,
            const DeviceVector<double>& inverse_diagonal, const SolveStrategies& strategies,
            const TuningGuard& guard) {
-    const auto make = [&](const AllReduceStrategy& sum) {
-      m_ways.push_back(
-          std::make_unique<Way>(Way{sum,
-                                    {a.space(), geometry, a.lambda(), sum},
-                                    fused_ops(comm, a.space(), inverse_diagonal, sum)}));
-    };
     const auto add = [&](const AllReduceStrategy& sum) {
-      guarded(guard, guarded_name(sum), [&] { make(sum); });
+      guarded(guard, guarded_name(sum), [&] {
+        m_ways.push_back(
+            std::make_unique<Way>(Way{sum,
+                                      {a.space(), geometry, a.lambda(), sum},
+                                      fused_ops(comm, a.space(), inverse_diagonal, sum)}));
+      });
     };
     add(strategies.all_reduce);
     for (const AllReduceStrategy& other : strategies.other_all_reduces) add(other);

@@ -147,6 +147,7 @@ class Faults(harness.CliTest):
             report = self.report(run)
             self.assertIs(report["solve"]["passed"], True, str(run))
             self.assertEqual(report["process_grid"]["strategy"], "host-pairwise", str(run))
+            self.assertRegex(self.candidates(run)["device-neighbour"]["failure"], reason)
             self.assertFalse((folder / JOURNAL).exists())
 
     # Alone, without other faults' strategies, and such that all runs do the same.
