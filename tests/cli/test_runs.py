@@ -409,6 +409,17 @@ class Strategies(RunTest):
         self.assertIsNone(ordinary["solve"]["checksum"])
         self.assertIsNone(ordinary["solve"]["determinism"])
 
+    def test_memory_is_measured_within_its_limit(self):
+        """By smaller vectors, and not where those would fit into caches."""
+        for limit, measured in (("0.3", True), ("0.15", False)):
+            run = self.run_program(1, "smoke.yaml", *small(
+                memory__limit_gib=limit, solver__order="2", verification__error_bound="0.5"))
+            self.assertEqual(run.code, 0, str(run))
+            report = self.report(run)
+            self.assertIs(report["complete"], True)
+            for key in ("copy_bandwidth_bytes_per_s", "triad_bandwidth_bytes_per_s"):
+                self.assertEqual(report["machine"][key] is not None, measured, f"{key}{run}")
+
     def test_exchanges_alone(self):
         report, run = self.passing(3, problem="none", orders="[1, 4]",
                                    gather_scatter__tuning__early_stop="false",
