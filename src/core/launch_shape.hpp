@@ -17,6 +17,9 @@ struct LaunchShape {
   /// Positions of a run of indices at most, and of one with a stride at least: what pays for a loop
   /// of its own.
   static constexpr LocalIndex longest_run = 1024, shortest_run = 16;
+  /// Points of elements whose entries are worked on just before them, as far as one thread has all:
+  /// the entries stay in its caches, and the streams of memory are long. 0: entries come first.
+  static constexpr LocalIndex points_at_a_time = 131072;
   /// Threads that sum over ranks.
   static constexpr int sum_team_size = 1;
 };
@@ -27,6 +30,7 @@ struct GpuLaunchShape {
   /// Several, so that a GPU has more than one read under way.
   static constexpr int entries_a_thread = 8;
   static constexpr LocalIndex longest_run = team_size, shortest_run = team_size;
+  static constexpr LocalIndex points_at_a_time = 0;
   static constexpr int sum_team_size = 64;
 };
 

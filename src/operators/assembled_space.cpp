@@ -197,6 +197,7 @@ void AssembledSpace::number(const Communicator& comm) {
   std::vector<LocalIndex> entries(m_layout.n_surface_values(), no_entry);
   constexpr int lanes = ElementLayout::lanes;
   for (LocalIndex block = 0; block < m_layout.n_blocks(); ++block) {
+    m_first_rows.push_back(n_rows);
     const int used_lanes = std::min(lanes, m_layout.n_elements - block * lanes);
     std::array<LatticeRows::NodeOffsets, lanes> offsets;
     for (int lane = 0; lane < used_lanes; ++lane) {
@@ -213,6 +214,8 @@ void AssembledSpace::number(const Communicator& comm) {
         if (row >= 0) entries[ElementLayout::offset(block, s, m_layout.n_surface()) + lane] = row;
       }
   }
+
+  m_first_rows.push_back(n_rows);
 
   m_zero_slot = n_rows;
   m_interior_begin = (n_rows + 1 + lanes - 1) / lanes * lanes;

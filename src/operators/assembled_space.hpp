@@ -52,6 +52,15 @@ class AssembledSpace {
            std::int64_t{m_layout.n_elements} * m_layout.n_interior();
   }
 
+  /// The rows [first_row(b), first_row(c)) are those that are on elements of blocks [b, c) but on
+  /// none of an earlier block; below first_row(0) they are shared. Blocks in [0, n_blocks].
+  LocalIndex first_row(LocalIndex block) const { return m_first_rows[block]; }
+  /// Where interior DOFs of a block begin.
+  LocalIndex first_interior(LocalIndex block) const {
+    return m_interior_begin +
+           static_cast<LocalIndex>(ElementLayout::offset(block, 0, m_layout.n_interior()));
+  }
+
   LocalIndex n_boundary_elements() const { return m_n_boundary; }
   /// Blocks that hold boundary elements; the last may hold some interior ones too.
   LocalIndex n_boundary_blocks() const {
@@ -138,6 +147,7 @@ class AssembledSpace {
   Summation m_summation;
   ElementLayout m_layout;
   LocalIndex m_zero_slot = 0, m_interior_begin = 0, m_n_boundary = 0;
+  std::vector<LocalIndex> m_first_rows;  // by block
   IndexLists m_surface_entries;
   Kokkos::View<int* [3], Kokkos::LayoutRight, DeviceMemory> m_elements;
   DeviceVector<double> m_surface_values;

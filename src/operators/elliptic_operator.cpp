@@ -1,5 +1,6 @@
 #include "operators/elliptic_operator.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace nekbone_k {
@@ -17,7 +18,20 @@ struct DotTerms {
   }
 };
 
+constexpr LocalIndex points_at_a_time = LaunchShape<ExecutionSpace>::points_at_a_time;
+
+/// Rows [begin, end) of au, which elements are about to add to.
+void begin_rows(const DeviceVector<double>& au, LocalIndex begin, LocalIndex end,
+                const EntryWork& before) {
+  if (before) before(begin, end);
+  Kokkos::deep_copy(ExecutionSpace(), Kokkos::subview(au, std::pair(begin, end)), 0.0);
+}
+
 }  // namespace
+
+bool EllipticOperator::sweeps() const {
+  return points_at_a_time > 0 && m_surface_results == SurfaceResults::added;
+}
 
 EllipticOperator::EllipticOperator(AssembledSpace& space, const GeometricFactors& geometry,
                                    double lambda, const AllReduceStrategy& all_reduce)
@@ -67,19 +81,41 @@ void EllipticOperator::elements(const DeviceVector<double>& u, const DeviceVecto
   axhelm(element_arguments(u, au, first_block, last_block), stream);
 }
 
+void EllipticOperator::sweep(const DeviceVector<double>& u, const DeviceVector<double>& au,
+                             LocalIndex first_block, LocalIndex last_block,
+                             const EntryWork& before) const {
+  const int points_of_block = m_space.layout().points() * ElementLayout::lanes;
+  const LocalIndex some = std::max(LocalIndex{1}, points_at_a_time / points_of_block);
+  for (LocalIndex block = first_block; block < last_block;) {
+    const LocalIndex next = std::min(block + some, last_block);
+    begin_rows(au, m_space.first_row(block), m_space.first_row(next), before);
+    if (before) before(m_space.first_interior(block), m_space.first_interior(next));
+    elements(u, au, block, next);
+    block = next;
+  }
+}
+
 void EllipticOperator::apply_boundary(const DeviceVector<double>& u, const DeviceVector<double>& au,
-                                      const ExecutionSpace& stream) const {
-  if (m_surface_results == SurfaceResults::added)
-    Kokkos::deep_copy(ExecutionSpace(), Kokkos::subview(au, std::pair(0, m_space.n_rows())), 0.0);
+                                      const EntryWork& before, const ExecutionSpace& stream) const {
+  if (sweeps()) {
+    begin_rows(au, 0, m_space.first_row(0), before);
+    return sweep(u, au, 0, m_space.n_boundary_blocks(), before);
+  }
+  if (before) before(0, m_space.size());
+  if (m_surface_results == SurfaceResults::added) begin_rows(au, 0, m_space.n_rows(), {});
   run_after(stream, ExecutionSpace());
   elements(u, au, 0, m_space.n_boundary_blocks(), stream);
   if (m_surface_results == SurfaceResults::stored) m_space.gather_shared(au, stream);
   if (stream != ExecutionSpace()) m_boundary_applied.record(stream);
 }
 
-void EllipticOperator::apply_interior(const DeviceVector<double>& u,
-                                      const DeviceVector<double>& au) const {
-  elements(u, au, m_space.n_boundary_blocks(), m_space.layout().n_blocks());
+void EllipticOperator::apply_interior(const DeviceVector<double>& u, const DeviceVector<double>& au,
+                                      const EntryWork& before) const {
+  if (sweeps()) {
+    sweep(u, au, m_space.n_boundary_blocks(), m_space.layout().n_blocks(), before);
+  } else {
+    elements(u, au, m_space.n_boundary_blocks(), m_space.layout().n_blocks());
+  }
   m_boundary_applied.wait(ExecutionSpace());
   if (m_u_dot_au) m_u_dot_au->start(m_partial_dots);
   if (m_surface_results == SurfaceResults::stored) m_space.gather_own_rows(au);
@@ -101,19 +137,19 @@ void EllipticOperator::apply_some_interior(const DeviceVector<double>& u,
 }
 
 double EllipticOperator::apply(const DeviceVector<double>& u, const DeviceVector<double>& au,
-                               EventLog* log) const {
+                               const EntryWork& before, EventLog* log) const {
   GatherScatter& gs = m_space.gs();
   const DeviceField<double> field = as_field(au);
   const bool overlapped = gs.strategy().overlapped;
   // Beside the interior elements, which fill the device where boundary elements leave room, and
   // before them where both could run.
-  apply_boundary(u, au, overlapped ? side_stream() : ExecutionSpace());
+  apply_boundary(u, au, before, overlapped ? side_stream() : ExecutionSpace());
   record(log, "boundary elements");
   if (overlapped) gs.pack(field, log);
   // Messages first where elements keep the host busy, else last: posting waits for packing, and
   // the device should have work meanwhile.
   if (overlapped && is_host_device) gs.post(field, log);
-  apply_interior(u, au);
+  apply_interior(u, au, before);
   record(log, "interior elements");
   if (overlapped && !is_host_device) gs.post(field, log);
   if (overlapped)

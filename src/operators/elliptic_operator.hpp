@@ -2,6 +2,7 @@
 /// A = stiffness + λ mass on assembled vectors.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "core/event_log.hpp"
@@ -13,6 +14,9 @@
 #include "operators/geometric_factors.hpp"
 
 namespace nekbone_k {
+
+/// Something to be done to the entries [begin, end) of assembled vectors.
+using EntryWork = std::function<void(LocalIndex begin, LocalIndex end)>;
 
 /// A = Qᵀ (stiffness + λ mass) Q, with homogeneous Dirichlet points left out. Symmetric; positive
 /// definite unless λ = 0 on a fully periodic box, where constants are its null space. On a
@@ -33,16 +37,23 @@ class EllipticOperator {
   /// au = A u, exchanged by the strategy selected in the space's gather-scatter: with an overlapped
   /// one the interior elements are worked on while messages fly. Returns uᵀ A u, the same on every
   /// rank; kernels may then still be running. Collective.
+  ///
+  /// `before`, where given, is done to every entry that is not padding once before it is read: it
+  /// may make u. A CPU rank of one thread takes some blocks of elements at a time, each after the
+  /// entries that they are the first to read, so that these are then in its cache; else all entries
+  /// come first.
   double apply(const DeviceVector<double>& u, const DeviceVector<double>& au,
-               EventLog* log = nullptr) const;
+               const EntryWork& before = {}, EventLog* log = nullptr) const;
 
   /// The two parts of apply() around the exchange: elements and rows that the exchange needs, and
   /// those that it does not. They return before their kernels end. The elements of the second,
-  /// which run on the default instance, do not wait for the first. Where elements add to rows, the
-  /// first clears them all: it is to be called before. Collective, with u_dot_au().
+  /// which run on the default instance, do not wait for the first. The first is to be called first,
+  /// as it clears rows that elements of both add to; both do their parts of `before`. Collective,
+  /// with u_dot_au().
   void apply_boundary(const DeviceVector<double>& u, const DeviceVector<double>& au,
-                      const ExecutionSpace& stream = {}) const;
-  void apply_interior(const DeviceVector<double>& u, const DeviceVector<double>& au) const;
+                      const EntryWork& before = {}, const ExecutionSpace& stream = {}) const;
+  void apply_interior(const DeviceVector<double>& u, const DeviceVector<double>& au,
+                      const EntryWork& before = {}) const;
   /// uᵀ A u, to be asked for once after both. Waits for the elements, not for the rows. Collective.
   /// Not on a deterministic space, where only apply() has it.
   double u_dot_au() const { return m_u_dot_au->wait(); }
@@ -71,6 +82,10 @@ class EllipticOperator {
   DeviceVector<double> inverse_diagonal() const;
 
  private:
+  /// Whether `before` is done to a part of the entries at a time.
+  bool sweeps() const;
+  void sweep(const DeviceVector<double>& u, const DeviceVector<double>& au, LocalIndex first_block,
+             LocalIndex last_block, const EntryWork& before) const;
   void elements(const DeviceVector<double>& u, const DeviceVector<double>& au,
                 LocalIndex first_block, LocalIndex last_block,
                 const ExecutionSpace& stream = {}) const;

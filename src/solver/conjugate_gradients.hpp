@@ -28,11 +28,13 @@ struct CgResult {
   double residual() const { return history.back(); }
 };
 
-/// A symmetric positive operator: apply(p, ap) stores A p and returns pᵀ A p, the same on every
+/// A symmetric positive operator: apply(p, ap, before) calls before(begin, end) once for every
+/// entry of the vectors, in ranges of its choice, stores A p and returns pᵀ A p, the same on every
 /// rank.
 template <class Op>
-concept SymmetricOperator = requires(const Op& a, const DeviceVector<double>& v) {
-  { a.apply(v, v) } -> std::convertible_to<double>;
+concept SymmetricOperator = requires(const Op& a, const DeviceVector<double>& v,
+                                     void (*before)(LocalIndex begin, LocalIndex end)) {
+  { a.apply(v, v, before) } -> std::convertible_to<double>;
 };
 
 /// The vectors of one solve: x is the solution, r comes in as b and ends as the residual.
@@ -58,7 +60,12 @@ CgResult conjugate_gradients(const Communicator& comm, const Op& a, const Vector
   ResidualProducts products = ops.products(v.r);
   Kokkos::deep_copy(ExecutionSpace(), v.x, 0.0);
   Kokkos::deep_copy(ExecutionSpace(), v.p, 0.0);
-  ops.update_solution_and_direction(0.0, 0.0, v.r, v.x, v.p);
+  // Of an iteration, x += alpha p and p = z + beta p wait until the next one reads p, as the
+  // operator can then do both while an entry is in a cache.
+  double alpha = 0, beta = 0;
+  const auto update = [&](LocalIndex first, LocalIndex last) {
+    ops.update_solution_and_direction(alpha, beta, v.r, v.x, v.p, first, last);
+  };
   result.history.push_back(std::sqrt(products.r_dot_r));
   const double target = options.tolerance * result.history.front();
   result.broke_down = !std::isfinite(result.history.front());
@@ -67,21 +74,20 @@ CgResult conjugate_gradients(const Communicator& comm, const Op& a, const Vector
 
   while (!result.broke_down && result.iterations < options.iterations) {
     if (options.tolerance > 0 && result.residual() <= target) break;
-    const double p_dot_ap = a.apply(v.p, v.ap);
+    const double p_dot_ap = a.apply(v.p, v.ap, update);
     // A residual of (almost) zero leaves nothing to do but count: alpha and beta are then 0.
     const bool done = std::abs(products.r_dot_z) <= negligible;
     if (!done && !(p_dot_ap > 0 && std::isfinite(p_dot_ap) && products.r_dot_z > 0)) {
       result.broke_down = true;
       break;
     }
-    const double alpha = done ? 0 : products.r_dot_z / p_dot_ap;
+    alpha = done ? 0 : products.r_dot_z / p_dot_ap;
     ResidualProducts next = ops.update_residual(alpha, v.ap, v.r);
     if (project) {
       project(v.r);
       next = ops.products(v.r);
     }
-    const double beta = done ? 0 : next.r_dot_z / products.r_dot_z;
-    ops.update_solution_and_direction(alpha, beta, v.r, v.x, v.p);
+    beta = done ? 0 : next.r_dot_z / products.r_dot_z;
     products = next;
     result.history.push_back(std::sqrt(products.r_dot_r));
     ++result.iterations;
@@ -91,6 +97,7 @@ CgResult conjugate_gradients(const Communicator& comm, const Op& a, const Vector
       break;
     }
   }
+  if (!result.broke_down) update(0, v.p.extent(0));
   Kokkos::fence("nekbone_k: conjugate gradients timed");
   result.seconds = comm.max(wall_seconds() - begin);
   result.converged = !result.broke_down && (options.tolerance == 0 || result.residual() <= target);

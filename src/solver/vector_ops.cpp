@@ -81,12 +81,12 @@ ResidualTerms<Residual, Preconditioner> residual_terms(const Residual& residual,
 using PlainTerms = ResidualTerms<AsIs, Identity>;
 
 template <class Preconditioner>
-void update_solution_and_direction_with(VectorRange range, const Preconditioner& z, double alpha,
-                                        double beta, const DeviceVector<double>& r,
+void update_solution_and_direction_with(LocalIndex begin, LocalIndex end, const Preconditioner& z,
+                                        double alpha, double beta, const DeviceVector<double>& r,
                                         const DeviceVector<double>& x,
                                         const DeviceVector<double>& p) {
   Kokkos::parallel_for(
-      "nekbone_k: update solution and direction", Range(0, range.size),
+      "nekbone_k: update solution and direction", Range(begin, end),
       KOKKOS_LAMBDA(const LocalIndex a) {
         const double direction = p(a);
         x(a) = fused_multiply_add(alpha, direction, x(a));
@@ -141,9 +141,10 @@ ResidualProducts FusedVectorOps::update_residual(double alpha, const DeviceVecto
 void FusedVectorOps::update_solution_and_direction(double alpha, double beta,
                                                    const DeviceVector<double>& r,
                                                    const DeviceVector<double>& x,
-                                                   const DeviceVector<double>& p) const {
+                                                   const DeviceVector<double>& p, LocalIndex begin,
+                                                   LocalIndex end) const {
   with_preconditioner(m_inverse_diagonal, [&](const auto& z) {
-    update_solution_and_direction_with(m_range, z, alpha, beta, r, x, p);
+    update_solution_and_direction_with(begin, end, z, alpha, beta, r, x, p);
   });
 }
 
@@ -178,9 +179,13 @@ ResidualProducts KokkosKernelsVectorOps::update_residual(double alpha,
 void KokkosKernelsVectorOps::update_solution_and_direction(double alpha, double beta,
                                                            const DeviceVector<double>& r,
                                                            const DeviceVector<double>& x,
-                                                           const DeviceVector<double>& p) const {
-  KokkosBlas::axpby(alpha, p, 1.0, x);
-  KokkosBlas::axpby(1.0, m_z.extent(0) == 0 ? r : m_z, beta, p);
+                                                           const DeviceVector<double>& p,
+                                                           LocalIndex begin, LocalIndex end) const {
+  const auto part = [&](const DeviceVector<double>& v) {
+    return Kokkos::subview(v, std::pair(begin, end));
+  };
+  KokkosBlas::axpby(alpha, part(p), 1.0, part(x));
+  KokkosBlas::axpby(1.0, part(m_z.extent(0) == 0 ? r : m_z), beta, part(p));
 }
 
 }  // namespace nekbone_k

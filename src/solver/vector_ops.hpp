@@ -39,10 +39,10 @@ class FusedVectorOps {
   /// r = r - alpha ap, and its products.
   ResidualProducts update_residual(double alpha, const DeviceVector<double>& ap,
                                    const DeviceVector<double>& r) const;
-  /// x = x + alpha p, then p = z + beta p.
+  /// x = x + alpha p, then p = z + beta p, at entries [begin, end).
   void update_solution_and_direction(double alpha, double beta, const DeviceVector<double>& r,
-                                     const DeviceVector<double>& x,
-                                     const DeviceVector<double>& p) const;
+                                     const DeviceVector<double>& x, const DeviceVector<double>& p,
+                                     LocalIndex begin, LocalIndex end) const;
 
   /// Doubles read and written an entry and iteration.
   int traffic() const {
@@ -76,8 +76,8 @@ class KokkosKernelsVectorOps {
   ResidualProducts update_residual(double alpha, const DeviceVector<double>& ap,
                                    const DeviceVector<double>& r) const;
   void update_solution_and_direction(double alpha, double beta, const DeviceVector<double>& r,
-                                     const DeviceVector<double>& x,
-                                     const DeviceVector<double>& p) const;
+                                     const DeviceVector<double>& x, const DeviceVector<double>& p,
+                                     LocalIndex begin, LocalIndex end) const;
 
   int traffic() const { return m_inverse_diagonal.extent(0) > 0 ? 15 : 10; }
 

@@ -297,8 +297,9 @@ TEST(ConjugateGradients, RemovesConstantsFromDofsNotFromPadding) {
 struct Spoiled {
   enum class How { nan_product, nan_vector, negative };
 
-  double apply(const DeviceVector<double>& p, const DeviceVector<double>& ap) const {
-    double p_dot_ap = a.apply(p, ap);
+  double apply(const DeviceVector<double>& p, const DeviceVector<double>& ap,
+               const EntryWork& before) const {
+    double p_dot_ap = a.apply(p, ap, before);
     if (++applications < first) return p_dot_ap;
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     if (how == How::nan_product) p_dot_ap = nan;

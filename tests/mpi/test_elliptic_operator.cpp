@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <tuple>
@@ -216,7 +217,7 @@ TEST(EllipticOperator, OverlappedStrategiesWorkOnInteriorElementsMeanwhile) {
   for (const Strategy& strategy : available_strategies(Communicator(MPI_COMM_WORLD))) {
     op.space.gs().select(strategy);
     EventLog log;
-    op.a.apply(u, au, &log);
+    op.a.apply(u, au, {}, &log);
     Events expected{"boundary elements", "interior elements",   "exchange packed",
                     "exchange posted",   "exchange waited for", "exchange unpacked"};
     // Where kernels run beside the host, interior elements are launched before it first waits.
@@ -245,7 +246,7 @@ TEST(EllipticOperator, InteriorElementsDoNotWaitForBoundaryElements) {
   Kokkos::fence("boundary elements in turn");
   const RunningWork work(side_stream());
   EventLog log;
-  op.a.apply_boundary(u, au, side_stream());
+  op.a.apply_boundary(u, au, {}, side_stream());
   log.record("boundary elements launched");
   op.a.apply_some_interior(u, au, 1);
   ExecutionSpace().fence("interior elements");
@@ -307,6 +308,42 @@ TEST(EllipticOperator, InteriorElementsLeaveSharedDofsAlone) {
     const auto whole = op.space.make_vector("whole");
     const double u_dot_au = op.a.u_dot_au();
     EXPECT_EQ(op.a.apply(u, whole), u_dot_au);
+  }
+}
+
+// u is made by the work that comes before, and is a NaN until then. Every entry has its turn once;
+// padding, which holds zero, may be left out. More elements than are worked on at a time.
+TEST(EllipticOperator, WorkBeforeIsDoneToEveryEntryOnceBeforeItIsRead) {
+  for (const int order : {2, 7}) {
+    Operator op(make_spec(Deformation::sine, {9, 9, 8}, {true, false, true}), order, 0.1);
+    const auto u = to_assembled(op.space, op.reference.mesh(), op.reference.mesh().random(1));
+    const auto made = op.space.make_vector("made"), found = op.space.make_vector("found"),
+               expected = op.space.make_vector("expected");
+    const auto by_id = [&](const DeviceVector<double>& v) {
+      return to_ids(op.comm, op.space, op.reference.mesh(), v);
+    };
+    const double u_dot_au = op.a.apply(u, expected);
+    for (const Strategy& strategy : available_strategies(op.comm)) {
+      if (strategy.name != "device-pairwise" && strategy.name != "device-pairwise+overlap")
+        continue;
+      op.space.gs().select(strategy);
+      Kokkos::deep_copy(made, std::numeric_limits<double>::quiet_NaN());
+      const LocalIndex zero_slot = op.space.zero_slot();
+      Kokkos::deep_copy(Kokkos::subview(made, zero_slot), 0.0);
+      std::vector<int> times(op.space.size(), 0);
+      const double product = op.a.apply(made, found, [&](LocalIndex begin, LocalIndex end) {
+        const auto part = std::pair(begin, end);
+        Kokkos::deep_copy(ExecutionSpace(), Kokkos::subview(made, part), Kokkos::subview(u, part));
+        for (LocalIndex a = begin; a < end; ++a) ++times[a];
+      });
+      EXPECT_NEAR(product, u_dot_au, 1e-12 * u_dot_au);
+      EXPECT_LE(relative_difference(by_id(found), by_id(expected)), tolerance);
+      for (LocalIndex a = 0; a < op.space.size(); ++a) {
+        const bool is_padding = a >= zero_slot && a < op.space.interior_begin();
+        if (is_padding) continue;
+        ASSERT_EQ(times[a], 1) << a << " of " << op.space.size();
+      }
+    }
   }
 }
 

@@ -114,7 +114,8 @@ TYPED_TEST(VectorOps, UpdateSolutionThenDirection) {
                p_device = to_device("p", p);
     const double alpha = -1.25, beta = 0.375;
     ops.products(r_device);
-    ops.update_solution_and_direction(alpha, beta, r_device, x_device, p_device);
+    ops.update_solution_and_direction(alpha, beta, r_device, x_device, p_device, 0,
+                                      p_device.extent(0));
     for (LocalIndex a = 0; a < shape.size; ++a) {
       x[a] += alpha * p[a];
       p[a] = diagonal[a] * r[a] + beta * p[a];
