@@ -47,7 +47,7 @@ int open_locked(const char* path, int flags) {
   constexpr double patience = 0.5;  // seconds
   constexpr int most_tries = 10;
   for (int attempt = 1;; ++attempt) {
-    const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | flags, 0666);
+    const int file = open(path, O_RDWR | O_CLOEXEC | flags, 0666);
     if (file < 0) return file;
     // Who had it before may have removed it.
     struct stat opened {};
@@ -59,7 +59,7 @@ int open_locked(const char* path, int flags) {
 }
 
 bool append(const std::string& path, const std::string& line) {
-  const int file = open_locked(path.c_str(), O_APPEND);
+  const int file = open_locked(path.c_str(), O_CREAT | O_APPEND);
   if (file < 0) return false;
   const bool all = ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
   close(file);
@@ -91,10 +91,10 @@ void remove_line(const std::string& path, const std::string& line) {
 std::string plain(const std::string& strategy) { return strategy.substr(0, strategy.find('+')); }
 
 std::string to_line(const std::string& strategy, const std::string& place, const char* how,
-                    const std::string& when) {
+                    const std::string& when, const JournalWriter& writer = {}) {
   const nlohmann::ordered_json line{{"strategy", strategy}, {"place", place},
                                     {"how", how},           {"when", when},
-                                    {"host", host_name()},  {"process", getpid()}};
+                                    {"host", writer.host},  {"process", writer.process}};
   return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }
 
@@ -129,6 +129,8 @@ void write_crash_and_go_on(int signal) {
 
 }  // namespace
 
+JournalWriter::JournalWriter() : host(host_name()), process(getpid()) {}
+
 Journal::Journal(std::string path, std::string place)
     : m_path(std::move(path)), m_place(std::move(place)), m_writable(why_not_writable().empty()) {
   std::ifstream file;
@@ -145,8 +147,12 @@ Journal::Journal(std::string path, std::string place)
   struct sigaction action {};
   action.sa_handler = write_crash_and_go_on;
   sigemptyset(&action.sa_mask);
-  for (std::size_t s = 0; s < crashes.size(); ++s)
-    sigaction(crashes[s], &action, &earlier_actions[s]);
+  for (std::size_t s = 0; s < crashes.size(); ++s) {
+    struct sigaction before {};
+    sigaction(crashes[s], &action, &before);
+    // Never its own predecessor, which would go round for ever.
+    if (before.sa_handler != write_crash_and_go_on) earlier_actions[s] = before;
+  }
   static const bool at_exit [[maybe_unused]] =
       std::atexit([] { write_prepared(&JournalLines::exit); }) == 0;
 }
@@ -202,6 +208,11 @@ void Journal::begin(const std::string& strategy, const std::string& when) {
 void Journal::end() {
   if (!m_begun.empty()) remove_line(m_path, m_begun);
   m_begun.clear();
+}
+
+void Journal::take_back(const std::string& strategy, const std::string& when,
+                        const JournalWriter& writer) const {
+  if (m_writable) remove_line(m_path, to_line(strategy, m_place, begun, when, writer));
 }
 
 void Journal::rest() { prepared = nullptr; }

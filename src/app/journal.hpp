@@ -10,6 +10,13 @@ namespace nekbone_k {
 
 struct JournalLines;
 
+/// The process that writes a line: this one, unless another is told of.
+struct JournalWriter {
+  JournalWriter();
+  std::string host;
+  int process;
+};
+
 /// A file with a line for each strategy that ended a run, so that the next one leaves it out. The
 /// line is written by the rank that dies: from its signal handler, by its watchdog, or where it
 /// throws or calls exit(). A run that ends otherwise, by SIGINT, SIGTERM or SIGKILL, leaves the
@@ -41,6 +48,9 @@ class Journal {
   /// be written nothing happens.
   void begin(const std::string& strategy, const std::string& when);
   void end();
+  /// Takes back what `writer`, this rank or another, wrote by begin() with the same arguments.
+  void take_back(const std::string& strategy, const std::string& when,
+                 const JournalWriter& writer) const;
   /// Nothing is tried: a crash is not written down.
   void rest();
   /// Writes down that what is being tried hangs; whether it could. May be called by another thread.

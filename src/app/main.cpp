@@ -226,12 +226,8 @@ int guarded_run(const Communicator& comm, int argc, char** argv) {
   } catch (const Error& error) {
     if (comm.is_root()) fmt::print(stderr, "nekbone-k: {}\n", error.what());
     return static_cast<int>(error.exit_code());
-  } catch (const std::bad_alloc& error) {
-    return abort(ExitCode::no_memory, error.what());
   } catch (const std::exception& error) {
-    // Kokkos says so when an allocation fails, by a std::runtime_error.
-    const bool no_memory = std::strstr(error.what(), "failed to allocate") != nullptr;
-    return abort(no_memory ? ExitCode::no_memory : ExitCode::internal, error.what());
+    return abort(is_out_of_memory(error) ? ExitCode::no_memory : ExitCode::internal, error.what());
   }
 }
 

@@ -13,6 +13,7 @@
 #include "app/format.hpp"
 #include "core/config.hpp"
 #include "core/machine.hpp"
+#include "core/peer_memory.hpp"
 #include "gs/all_reduce_tuner.hpp"
 #include "gs/statistics.hpp"
 
@@ -225,6 +226,7 @@ DecisionKey make_decision_key(const Case& input, const MachineRecord& machine, i
               {"NCCL", or_none(machine.libraries.nccl)},
               {"NVSHMEM", or_none(machine.libraries.nvshmem)},
               {"pretended ranks per node", std::to_string(pretended_ranks_per_node())},
+              {"peer memory on a shared GPU", peer_memory_may_share_gpu() ? "allowed" : "no"},
           }};
 }
 
@@ -232,9 +234,10 @@ void tune_or_replay(const Case& input, const MachineRecord& machine, GatherScatt
                     std::span<const Strategy> strategies, const OverlapWork& work,
                     const TuningGuard& guard, OrderRecord& record) {
   const MachinePaths* const paths = machine.paths ? &*machine.paths : nullptr;
+  DecisionKey key = make_decision_key(input, machine, record.order);
+  key.fields["work"] = work.name;
   auto result = tune_or_take(
-      gs.communicator(), input, machine, make_decision_key(input, machine, record.order),
-      strategies, find_strategy,
+      gs.communicator(), input, machine, key, strategies, find_strategy,
       [&](const Strategy& strategy) { return !guard.why_excluded(strategy.name).empty(); },
       [&](std::span<const Strategy> tried, const TunerOptions& options) {
         return tune(gs, input.field_kind, tried, work, options, guard, paths);

@@ -13,10 +13,10 @@ namespace nekbone_k {
 DecisionKey make_decision_key(const Case& input, const MachineRecord& machine, int order);
 
 /// tune() as the case asks for: in mode cached a choice of an earlier run for the same key is taken
-/// if it still is right and, timed in the least number of rounds, costs no more than half as much
-/// again as it did; else all strategies are tuned and the choice kept. Fills in what `record` says
-/// of tuning. Collective, with the same result on every rank; rank 0 alone reads and writes the
-/// file, and no failure of that ends the run.
+/// if it still is right and, timed for a tenth of a second at most, costs no more than half as much
+/// again as it did and a tenth of the work that it hides behind; else all strategies are tuned and
+/// the choice kept. Fills in what `record` says of tuning. Collective, with the same result on
+/// every rank; rank 0 alone reads and writes the file, and no failure of that ends the run.
 void tune_or_replay(const Case& input, const MachineRecord& machine, GatherScatter& gs,
                     std::span<const Strategy> strategies, const OverlapWork& work,
                     const TuningGuard& guard, OrderRecord& record);

@@ -41,8 +41,8 @@ bool select_right_exchange(GatherScatter& gs, SolveStrategies& strategies, const
                            std::vector<LeftOut>& left_out) {
   for (;;) {
     const std::string& name = strategies.exchange.name;
-    gs.select(strategies.exchange);
     const std::string wrong = guarded(guard, name, [&] {
+      gs.select(strategies.exchange);
       std::string failure = verify_in_use(gs);
       if (!failure.empty() && !failure.starts_with("WRONG"))
         throw InternalError(
@@ -311,6 +311,7 @@ SolveRecord solve(const Communicator& comm, const Case& input, Discretization& d
   int traffic = 0;
   const auto iterate = [&](const auto& ops) {
     traffic = ops.traffic();
+    if (project) traffic += projection_traffic(space) + ops.products_traffic();
     return conjugate_gradients(comm, a, ops, v, {input.iterations, input.tolerance}, project,
                                [&](int iteration) {
                                  progress.update(iteration);
@@ -352,7 +353,6 @@ SolveRecord solve(const Communicator& comm, const Case& input, Discretization& d
   record.flops = static_cast<double>(record.total_local_points) * (12.0 * layout.nq + 34) *
                  iterations_per_second;
   record.dofs_per_second = static_cast<double>(record.total_dofs) * iterations_per_second;
-  if (project) traffic += projection_traffic + 1;  // and r·r anew
   const double bytes = comm.sum(a.least_bytes() + double{sizeof(double)} * traffic * space.size());
   record.bytes_per_dof = bytes / static_cast<double>(record.total_dofs);
   record.bandwidth = bytes * iterations_per_second;

@@ -16,6 +16,14 @@ std::string place_of(const MachineRecord& machine) {
   return fmt::format("{}, {}", machine.backend, machine.mpi_library);
 }
 
+/// Who writes down what is begun. Collective.
+JournalWriter root_of(const Communicator& comm) {
+  JournalWriter root;
+  root.host = comm.broadcast(root.host);
+  root.process = std::stoi(comm.broadcast(std::to_string(root.process)));
+  return root;
+}
+
 /// What a guard was told, for people.
 std::string in_words(const std::string& entered) {
   const bool is_other = entered.starts_with("path ") || entered.starts_with("sum ");
@@ -30,6 +38,7 @@ TuningWatch::TuningWatch(const Communicator& comm, const std::string& journal, d
       m_is_probe(is_probe),
       m_patience(patience),
       m_started(comm.broadcast(machine.started)),
+      m_root(root_of(comm)),
       m_journal(journal, place_of(machine)),
       m_watchdog([this, journal](const std::string& what) {
         // All ranks are in it together; the first speaks, and the others give it time to. What
@@ -87,6 +96,9 @@ TuningGuard TuningWatch::guard() {
   guard.end = [this] {
     m_comm.barrier();
     if (m_comm.is_root()) m_journal.end();
+  };
+  guard.take_back = [this](const std::string& strategy) {
+    m_journal.take_back(strategy, m_started, m_root);
   };
   guard.go_on = [this] { watch(); };
   guard.fail = [this] {

@@ -35,6 +35,7 @@ class TuningWatch {
   bool m_is_probe;
   double m_patience;
   std::string m_started;
+  JournalWriter m_root;                ///< writes down what is begun
   std::vector<std::string> m_entered;  // one within another
   Journal m_journal;
   Watchdog m_watchdog;

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <exception>
+#include <new>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace nekbone_k {
 
@@ -59,6 +61,14 @@ class InternalError : public Error {
  public:
   explicit InternalError(const std::string& what) : Error(ExitCode::internal, what) {}
 };
+
+/// Whether an exception says that memory is short. Kokkos says so by a std::runtime_error.
+inline bool is_out_of_memory(const std::exception& error) {
+  if (const auto* const own = dynamic_cast<const Error*>(&error))
+    return own->exit_code() == ExitCode::no_memory;
+  return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
+         std::string_view(error.what()).find("failed to allocate") != std::string_view::npos;
+}
 
 /// For objects whose end takes all ranks: whether this rank ends its own because of an exception.
 /// The others may then be elsewhere, and it must be given up instead.

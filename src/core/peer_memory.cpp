@@ -152,12 +152,16 @@ void on_all(const Communicator& comm, const Action& action) {
 
 }  // namespace
 
+bool peer_memory_may_share_gpu() {
+  return std::getenv("NEKBONE_K_PEER_MEMORY_ON_SHARED_GPU") != nullptr;
+}
+
 PeerMemory::PeerMemory(const Communicator& comm, std::size_t bytes, std::span<const int> peers,
                        std::size_t n_flags) {
   // A block that is used again must not get what kernels still store into it for who had it before:
   // all ranks' have ended once all ranks are here.
   Kokkos::fence("nekbone_k: nothing is on its way to peers");
-  const bool may_share = comm.all(std::getenv("NEKBONE_K_PEER_MEMORY_ON_SHARED_GPU") != nullptr);
+  const bool may_share = comm.all(peer_memory_may_share_gpu());
   if (comm.max(std::int64_t{ranks_on_device(comm)}) > 1 && !may_share)
     throw UnavailableError(
         "kernels that wait for another rank's must not keep those from running, and here ranks "

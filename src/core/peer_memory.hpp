@@ -13,6 +13,9 @@
 
 namespace nekbone_k {
 
+/// Whether NEKBONE_K_PEER_MEMORY_ON_SHARED_GPU is in the environment: see PeerMemory.
+bool peer_memory_may_share_gpu();
+
 /// A piece of this rank's device memory that some other ranks of its node may read and write, and
 /// theirs that this rank may: device memory opened through an IPC handle of CUDA or HIP (with HIP
 /// compiled, and never run so far), or memory shared between processes where the device is the

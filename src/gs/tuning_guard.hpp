@@ -4,7 +4,6 @@
 
 #include <exception>
 #include <functional>
-#include <new>
 #include <string>
 #include <type_traits>
 
@@ -15,7 +14,8 @@
 namespace nekbone_k {
 
 /// Callbacks around each use of a strategy that may crash or hang, so that it costs one run at
-/// most. All members are called by all ranks, but for fail().
+/// most. All members are called by all ranks, but for fail(), and for leave() and take_back() where
+/// memory is short on some, which ends the job.
 struct TuningGuard {
   double patience = for_ever;  ///< seconds that a message may take; see MessageBuffers
   /// A strategy is used from enter() to leave(), and may not come back. One may be entered within
@@ -23,9 +23,11 @@ struct TuningGuard {
   std::function<void(const std::string& strategy)> enter = [](const std::string&) {};
   std::function<void()> leave = [] {};
   /// A strategy is tried for the first time from begin() to end(): in whatever way the job ends
-  /// between them, the next run leaves it out. Not one within another.
+  /// between them, the next run leaves it out, but for take_back(). Not one within another.
   std::function<void(const std::string& strategy)> begin = [](const std::string&) {};
   std::function<void()> end = [] {};
+  /// What was begun is not why the job ends, as memory is short, on this rank at least.
+  std::function<void(const std::string& strategy)> take_back = [](const std::string&) {};
   /// What was entered has come so far, and has as long again.
   std::function<void()> go_on = [] {};
   /// What was entered threw, on this rank at least, and the job ends.
@@ -55,8 +57,11 @@ std::invoke_result_t<Action> guarded(const TuningGuard& guard, const std::string
   } catch (const UnavailableError&) {
     guard.leave();
     throw;
-  } catch (const std::bad_alloc&) {
-    guard.leave();
+  } catch (const std::exception& error) {
+    if (is_out_of_memory(error))
+      guard.leave();
+    else
+      guard.fail();
     throw;
   } catch (...) {
     guard.fail();
@@ -64,8 +69,9 @@ std::invoke_result_t<Action> guarded(const TuningGuard& guard, const std::string
   }
 }
 
-/// What `action` throws on this rank, for people; empty if nothing. An UnavailableError, which all
-/// ranks throw, is passed on.
+/// What `action` throws on this rank, for people; empty if nothing. Passed on are an
+/// UnavailableError, which all ranks throw, and what says that memory is short: that is no fault of
+/// what is tried, and the other ranks may wait for this one, so that it has to end the job.
 template <class Action>
 std::string thrown_by(int rank, const Action& action) {
   std::string what;
@@ -75,6 +81,7 @@ std::string thrown_by(int rank, const Action& action) {
   } catch (const UnavailableError&) {
     throw;
   } catch (const std::exception& error) {
+    if (is_out_of_memory(error)) throw;
     what = error.what();
   } catch (...) {
     what = "no std::exception";
@@ -106,6 +113,9 @@ std::invoke_result_t<Action> tried(const TuningGuard& guard, const std::string& 
     return result;
   } catch (const UnavailableError&) {
     guard.end();
+    throw;
+  } catch (const std::exception& error) {
+    if (is_out_of_memory(error)) guard.take_back(strategy);
     throw;
   }
 }

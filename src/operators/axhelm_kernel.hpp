@@ -89,6 +89,8 @@ class AxhelmKernel {
   static_assert(surface_results == SurfaceResults::stored || is_host_device ||
                 Shape::keeps_entries);
   static_assert(!Shape::prefetches || (threads == 1 && Shape::layers == 1));
+  // The operator divides blocks into ranges of any length there, whose parts of u·Au must not meet.
+  static_assert(!is_host_device || Shape::blocks_per_team == 1);
   using Tiles = AxhelmTiles<nq, Shape::layers, Shape::scratch_banks, Shape::padded_rows>;
   // Lanes from one layer of a thread's columns to the next. On a CPU one more than there are
   // columns: layers of 4096 bytes, as at Nq = 8 with 8 lanes, evict each other from the cache.

@@ -39,9 +39,9 @@ class EllipticOperator {
   /// rank; kernels may then still be running. Collective.
   ///
   /// `before`, where given, is done to every entry that is not padding once before it is read: it
-  /// may make u. A CPU rank of one thread takes some blocks of elements at a time, each after the
-  /// entries that they are the first to read, so that these are then in its cache; else all entries
-  /// come first.
+  /// may make u. A CPU rank of one thread, where elements add to rows, takes some blocks of
+  /// elements at a time, each after the entries that they are the first to read, so that these are
+  /// then in its cache; else all entries come first.
   double apply(const DeviceVector<double>& u, const DeviceVector<double>& au,
                const EntryWork& before = {}, EventLog* log = nullptr) const;
 

@@ -28,9 +28,9 @@ struct CgResult {
   double residual() const { return history.back(); }
 };
 
-/// A symmetric positive operator: apply(p, ap, before) calls before(begin, end) once for every
-/// entry of the vectors, in ranges of its choice, stores A p and returns pᵀ A p, the same on every
-/// rank.
+/// A symmetric positive operator: apply(p, ap, before) calls before(begin, end) for ranges of
+/// entries, so that each that is not padding has its turn once before it is read, stores A p and
+/// returns pᵀ A p, the same on every rank.
 template <class Op>
 concept SymmetricOperator = requires(const Op& a, const DeviceVector<double>& v,
                                      void (*before)(LocalIndex begin, LocalIndex end)) {

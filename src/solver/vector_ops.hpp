@@ -49,6 +49,10 @@ class FusedVectorOps {
     const int again = m_reproducible ? 1 : 0;
     return m_inverse_diagonal.extent(0) > 0 ? 10 + 2 * again : 8 + again;
   }
+  /// The same of products(), which an iteration has once more where a null space is removed.
+  int products_traffic() const {
+    return (m_inverse_diagonal.extent(0) > 0 ? 2 : 1) * (m_reproducible ? 2 : 1);
+  }
 
  private:
   /// The products of `first`; `again` gives the same terms without changing anything.
@@ -80,6 +84,7 @@ class KokkosKernelsVectorOps {
                                      LocalIndex begin, LocalIndex end) const;
 
   int traffic() const { return m_inverse_diagonal.extent(0) > 0 ? 15 : 10; }
+  int products_traffic() const { return m_inverse_diagonal.extent(0) > 0 ? 6 : 1; }
 
  private:
   const Communicator& m_comm;

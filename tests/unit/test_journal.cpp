@@ -108,6 +108,25 @@ TEST_F(JournalTest, KnowsWhatWasBegunAndDidNotEnd) {
   EXPECT_EQ(Journal(path(), "here").why_excluded("nccl"), "");
 }
 
+// Any rank may run out of memory, and so says of what the first one began that it is not why.
+TEST_F(JournalTest, TakesBackWhatAnotherRankBegan) {
+  Journal root(path(), "here");
+  root.begin("host-put", "today");
+  const Journal other(path(), "here");
+  const JournalWriter writer;
+  JournalWriter of_another_job;
+  ++of_another_job.process;
+  other.take_back("host-put", "today", of_another_job);
+  other.take_back("host-put", "yesterday", writer);
+  other.take_back("nccl", "today", writer);
+  EXPECT_TRUE(fs::exists(path()));
+  // All ranks may be short of memory at once.
+  for (int rank = 0; rank < 2; ++rank) {
+    other.take_back("host-put", "today", writer);
+    EXPECT_FALSE(fs::exists(path()));
+  }
+}
+
 TEST_F(JournalTest, TakesNothingForLostThatAnotherJobIsTrying) {
   Journal running(path(), "here");
   running.begin("host-put", "today");
