@@ -18,6 +18,17 @@ KOKKOS_FORCEINLINE_FUNCTION Lanes read_lanes(const double* from) {
   return value;
 }
 
+/// The same of memory that is not read again soon, which a GPU then drops from its caches first.
+KOKKOS_FORCEINLINE_FUNCTION Lanes read_lanes_once(const double* from) {
+#if defined(__CUDA_ARCH__)
+  return Lanes(__ldcs(from));
+#elif defined(__HIP_DEVICE_COMPILE__)
+  return Lanes(__builtin_nontemporal_load(from));
+#else
+  return read_lanes(from);
+#endif
+}
+
 KOKKOS_FORCEINLINE_FUNCTION void write_lanes(double* to, const Lanes& value) {
   value.copy_to(to, Kokkos::Experimental::simd_flag_default);
 }

@@ -99,12 +99,14 @@ struct AxhelmElements {
     return geometry(block, ElementLayout::factor_item(nq, q, 0),
                     ElementLayout::n_factors * nq * nq * nq);
   }
-  /// The factor of the point that lies `points` after.
+  /// The factor of the point that lies `points` after. `once`: see read_lanes_once().
+  template <bool once = false>
   KOKKOS_FORCEINLINE_FUNCTION StoredFactor<Lanes> read_factor(const double* from,
                                                               int points) const {
     const auto entry = [&](int c) {
-      return read_lanes(from +
-                        ElementLayout::factor_item(nq, points, c) * ElementLayout::group_size(nq));
+      const double* const at =
+          from + ElementLayout::factor_item(nq, points, c) * ElementLayout::group_size(nq);
+      return once ? read_lanes_once(at) : read_lanes(at);
     };
     return {entry(0), entry(1), entry(2), entry(3), entry(4), entry(5)};
   }

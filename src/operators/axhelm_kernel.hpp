@@ -184,7 +184,7 @@ class AxhelmKernel {
     Factor ahead[reads_ahead && is_stored ? Shape::factors_ahead : 1];
     NEKBONE_K_UNROLL
     for (int k = 0; is_stored && k < Shape::factors_ahead; ++k)
-      ahead[k] = m_elements.read_factor(stored, k * nq * nq);
+      ahead[k] = read_factor(stored, k * nq * nq);
     for (int c = 0; c < columns; ++c) {
       const Column column = column_of(thread + c);
       const auto set = [&](int k, const Lanes& value) {
@@ -214,10 +214,10 @@ class AxhelmKernel {
         Factor& next = ahead[k % Shape::factors_ahead];
         const Factor now = next;
         if (k + Shape::factors_ahead < nq)
-          next = m_elements.read_factor(stored, (k + Shape::factors_ahead) * nq * nq);
+          next = read_factor(stored, (k + Shape::factors_ahead) * nq * nq);
         return now;
       } else {
-        return m_elements.read_factor(stored, k * nq * nq + c);
+        return read_factor(stored, k * nq * nq + c);
       }
     };
     if constexpr (by_rows) {
@@ -278,6 +278,9 @@ class AxhelmKernel {
  private:
   using Factor = StoredFactor<Lanes>;
   using Prefetch = AxhelmPrefetch<Shape, nq, geometry, surface_results>;
+  KOKKOS_FORCEINLINE_FUNCTION Factor read_factor(const double* from, int points) const {
+    return m_elements.template read_factor<Shape::reads_factors_once>(from, points);
+  }
   /// A column of an element.
   struct Column {
     ElementLayout::Column nodes;

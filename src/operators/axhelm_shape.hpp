@@ -29,6 +29,9 @@ struct AxhelmShape {
   static constexpr bool tiles_in_registers = false;
   /// Layers of factors that are read before they are needed.
   static constexpr int factors_ahead = 0;
+  /// Whether factors are the first to leave a GPU's caches (read_lanes_once()), which leaves room
+  /// for u, but for some orders is slower.
+  static constexpr bool reads_factors_once = false;
   /// Whether lines along s are differentiated two at a time: with AVX-512 there are registers for
   /// it.
   static constexpr bool two_lines_abreast = ElementLayout::lanes == 8;
@@ -47,23 +50,23 @@ struct AxhelmShape {
 /// column; small elements share a team. `least_teams` bounds the registers of a thread.
 struct GpuAxhelmTuning {
   int blocks_per_team, layers, factors_ahead, least_teams;
-  bool u_t_in_scratch, padded_rows, adds_surface_results;
+  bool reads_factors_once, u_t_in_scratch, padded_rows, adds_surface_results;
 };
 inline constexpr GpuAxhelmTuning gpu_axhelm_tuning[] = {
-    {7, 3, 3, 10, false, true, true},   // Nq = 3
-    {4, 4, 2, 10, false, false, true},  // 4
-    {5, 5, 2, 5, false, true, true},    // 5
-    {3, 6, 3, 5, true, true, true},     // 6
-    {3, 7, 3, 4, true, true, true},     // 7
-    {1, 8, 4, 7, true, true, true},     // 8
-    {1, 9, 3, 5, true, true, false},    // 9
-    {1, 10, 4, 4, true, false, false},  // 10
-    {1, 11, 4, 4, true, true, true},    // 11
-    {1, 12, 3, 3, true, true, false},   // 12
-    {1, 7, 5, 2, true, true, false},    // 13
-    {1, 7, 3, 2, true, true, false},    // 14
-    {1, 5, 2, 2, true, true, false},    // 15
-    {1, 8, 1, 2, false, true, false},   // 16
+    {7, 3, 3, 10, false, false, true, true},   // Nq = 3
+    {4, 4, 2, 10, false, false, false, true},  // 4
+    {5, 5, 2, 5, false, false, true, true},    // 5
+    {3, 6, 3, 5, true, true, true, true},      // 6
+    {3, 7, 3, 4, false, true, true, true},     // 7
+    {1, 8, 4, 7, true, true, true, true},      // 8
+    {1, 9, 3, 5, false, true, true, false},    // 9
+    {1, 10, 5, 4, true, true, false, false},   // 10
+    {1, 11, 4, 4, false, true, true, true},    // 11
+    {1, 12, 3, 3, false, true, true, false},   // 12
+    {1, 7, 5, 2, false, true, true, false},    // 13
+    {1, 7, 3, 2, false, true, true, false},    // 14
+    {1, 5, 2, 2, true, true, true, false},     // 15
+    {1, 8, 1, 2, false, false, true, false},   // 16
 };
 template <int nq>
 struct GpuAxhelmShape {
@@ -78,6 +81,7 @@ struct GpuAxhelmShape {
   static constexpr bool u_t_in_scratch = tuning.u_t_in_scratch;
   static constexpr bool tiles_in_registers = false;
   static constexpr int factors_ahead = tuning.factors_ahead;
+  static constexpr bool reads_factors_once = tuning.reads_factors_once;
   static constexpr bool prefetches = false;
   static constexpr bool keeps_entries = true;
   static constexpr bool unrolls_steps = true;
@@ -95,6 +99,7 @@ struct GpuAxhelmShape<2> {
   static constexpr bool padded_rows = false;
   static constexpr bool u_t_in_scratch = false, tiles_in_registers = true;
   static constexpr int factors_ahead = 0;
+  static constexpr bool reads_factors_once = false;
   static constexpr bool prefetches = false;
   static constexpr bool keeps_entries = true, unrolls_steps = true, adds_surface_results = true;
 };
