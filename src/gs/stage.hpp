@@ -61,7 +61,7 @@ int repeats_for_sample(double shortest, double round, double seconds, int rounds
 
 /// Fills in the rest from the samples of a stage, less those of the `work` (or nothing) in the same
 /// rounds, and returns the position of the winner: the lowest cost, or the first among those that
-/// tie with it. `members`, one at least, are in the order of the table.
+/// tie with it. `members`, one at least, are in the order in which they are preferred.
 std::size_t judge(std::span<StageResult* const> members, const std::vector<double>& work);
 
 }  // namespace nekbone_k

@@ -217,8 +217,9 @@ class Tuner {
 
   /// Times `overlapped` and, where there is one, the winner of the plain strategies under the work.
   Candidate* win_with_work(const Members& overlapped, Candidate* plain_winner) {
+    // The plain one last: of those that tie it hides least, and CG has other work to hide behind.
     Members members = overlapped;
-    if (plain_winner != nullptr) members.insert(members.begin(), plain_winner);
+    if (plain_winner != nullptr) members.push_back(plain_winner);
     for (Candidate* c : members) c->result.with_work.emplace();
     const double portion = m_result.work_portion = choose_portion(overlapped);
     m_result.work_meanwhile = m_timer.time_meanwhile(portion);
@@ -238,7 +239,7 @@ class Tuner {
     return winner_of(members, &CandidateResult::with_work, m_result.work_alone);
   }
 
-  /// The winner of a stage; see judge(). `members` are in the order of the table.
+  /// The winner of a stage; see judge(). `members` are in the order of preference.
   static Candidate* winner_of(const Members& members, Stage stage,
                               const std::vector<double>& work) {
     return members[judge(stage_of(members, stage), work)];

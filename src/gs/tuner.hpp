@@ -86,13 +86,13 @@ struct TuningResult {
 ///    the exchange.
 ///
 /// In each stage the lowest cost wins; among those that tie with it (is_tie, in stage 2 of work
-/// and exchange together) the first of the table does. A stage-2 tie between plain and overlapped
-/// so goes to the plain one. Where no rank shares anything nothing is timed, and the first right
-/// one is taken. One that throws on some rank while it is timed, as where a message does not come
-/// in time, is excluded on all, and the others are timed again; so is the one that won if it is
-/// wrong when it is verified once more. With the machine's `paths` (not null) each stage says what
-/// it should have taken (cost_model.hpp), which decides nothing. Collective, with the same result
-/// on every rank.
+/// and exchange together) the first of the table does, but in stage 2 a plain one after all that
+/// overlap: in CG what ties here has been as fast or slower (docs/performance.md). Where no rank
+/// shares anything nothing is timed, and the first right one is taken. One that throws on some rank
+/// while it is timed, as where a message does not come in time, is excluded on all, and the others
+/// are timed again; so is the one that won if it is wrong when it is verified once more. With the
+/// machine's `paths` (not null) each stage says what it should have taken (cost_model.hpp), which
+/// decides nothing. Collective, with the same result on every rank.
 TuningResult tune(GatherScatter& gs, const FieldKind& kind, std::span<const Strategy> strategies,
                   const OverlapWork& work, const TunerOptions& options,
                   const TuningGuard& guard = {}, const MachinePaths* paths = nullptr);

@@ -169,7 +169,7 @@ void TunerTest::expect_consistent(const GatherScatter& gs, const TuningResult& r
 
   EXPECT_GE(result.rounds_with_work, m_options.minimum_rounds);
   std::vector<int> members = with_work;
-  if (alone_winner >= 0) members.insert(members.begin(), alone_winner);
+  if (alone_winner >= 0) members.push_back(alone_winner);
   EXPECT_EQ(result.selected,
             expect_follows_from_samples(result, members, &CandidateResult::with_work,
                                         result.rounds_with_work, result.work_alone));
