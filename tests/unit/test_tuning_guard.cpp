@@ -62,16 +62,10 @@ TEST_F(TuningGuardTest, BlamesNoStrategyWhereMemoryIsShort) {
 }
 
 // A candidate is excluded for what it throws, but not for memory that it does not get.
-TEST(ThrownBy, PassesOnThatMemoryIsShort) {
+TEST(TuningGuardThrownBy, PassesOnThatMemoryIsShort) {
   EXPECT_EQ(thrown_by(3, [] { throw std::runtime_error("broken"); }), "threw on rank 3: broken");
   EXPECT_EQ(thrown_by(3, [] {}), "");
   EXPECT_THROW(thrown_by(3, [] { throw std::bad_alloc(); }), std::bad_alloc);
-}
-
-// What the program itself raises says by its code what it is, whatever its text.
-TEST(OutOfMemory, IsToldByTheCodeOfErrorsOfTheProgram) {
-  EXPECT_TRUE(is_out_of_memory(MemoryError("order 7 needs 3 GiB")));
-  EXPECT_FALSE(is_out_of_memory(InternalError("nccl: failed to allocate")));
 }
 
 }  // namespace
