@@ -163,6 +163,13 @@ void check_field(const YamlReader& keys, const YamlReader& gather_scatter_keys, 
 
 // ---- The file -----------------------------------------------------------------------------------
 
+std::string advice_on_missing(const std::string& path) {
+  const std::string command = "doctor";
+  return nearest_word(path, std::span(&command, 1))
+             ? "did you mean the command nekbone-k doctor?"
+             : "give the path of an input file, such as the project's inputs/smoke.yaml";
+}
+
 /// What rank 0 found: the text of the file, or why it cannot be read.
 struct FileText {
   bool readable;
@@ -175,7 +182,8 @@ FileText read_file(const std::string& path) {
   if (!std::filesystem::exists(status)) {
     // Missing is one reason of several; a folder on the way that may not be entered is another.
     const bool missing = status.type() == std::filesystem::file_type::not_found;
-    return {false, missing ? "no such file" : "cannot be opened: " + error.message()};
+    return {false, missing ? "no such file; " + advice_on_missing(path)
+                           : "cannot be opened: " + error.message()};
   }
   if (std::filesystem::is_directory(status)) return {false, "is a folder; give an input file"};
 

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -82,6 +84,42 @@ Content read(const std::string& path) {
   return content;
 }
 
+/// The items of a list "a, b, c".
+std::set<std::string> items_of(const std::string& list) {
+  std::set<std::string> items;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(", ", begin), list.size());
+    items.insert(list.substr(begin, end - begin));
+    begin = end + 2;
+  }
+  return items;
+}
+
+/// "a, b, c and 34 more" of the items of `list` that `other` has not; empty if it has all.
+std::string missing_in(const std::string& other, const std::string& list) {
+  constexpr std::size_t most_named = 3;
+  std::vector<std::string> missing;
+  const std::set<std::string> has = items_of(other), all = items_of(list);
+  std::set_difference(all.begin(), all.end(), has.begin(), has.end(), std::back_inserter(missing));
+  const std::size_t more = missing.size() > most_named ? missing.size() - most_named : 0;
+  missing.resize(missing.size() - more);
+  std::string text = fmt::format("{}", fmt::join(missing, ", "));
+  return more > 0 ? fmt::format("{} and {} more", text, more) : text;
+}
+
+/// How the value of a field of a key differs, in words.
+std::string difference(const std::string& name, const std::string& was, const std::string& now) {
+  constexpr std::size_t longest = 80;
+  if (was.size() + now.size() > longest) {
+    const std::string gone = missing_in(now, was), added = missing_in(was, now);
+    const std::string words = (gone.empty() ? "" : " without " + gone) +
+                              (gone.empty() || added.empty() ? "" : ",") +
+                              (added.empty() ? "" : " with " + added);
+    if (words.size() < was.size() + now.size()) return fmt::format("{} are now{}", name, words);
+  }
+  return fmt::format("{} was {}, now {}", name, was, now);
+}
+
 std::string to_text(const std::vector<Entry>& entries) {
   Json decisions = Json::array();
   for (const Entry& entry : entries)
@@ -135,18 +173,15 @@ bool DecisionKey::same_problem(const DecisionKey& other) const {
 
 std::vector<std::string> DecisionKey::differences(const DecisionKey& other) const {
   std::vector<std::string> found;
-  const auto add = [&](const std::string& name, const std::string& was, const std::string& now) {
-    found.push_back(fmt::format("{} was {}, now {}", name, was, now));
-  };
   for (const auto& [name, was] : fields) {
     const auto now = other.fields.find(name);
     if (now == other.fields.end())
-      add(name, was, "not known");
+      found.push_back(difference(name, was, "not known"));
     else if (now->second != was)
-      add(name, was, now->second);
+      found.push_back(difference(name, was, now->second));
   }
   for (const auto& [name, now] : other.fields)
-    if (fields.count(name) == 0) add(name, "not known", now);
+    if (fields.count(name) == 0) found.push_back(difference(name, "not known", now));
   return found;
 }
 

@@ -111,6 +111,12 @@ void parse(CLI::App& app, CommandLine& line, int argc, char** argv) {
                        fmt::format("nekbone-k {} ({})", version_string, commit_string));
   app.footer(footer);
   app.allow_extras();
+  // CLI11 would take the next word for what is missing here.
+  for (int a = 1; a < argc; ++a)
+    if (const std::string_view word = argv[a]; word == "--set=" || word == "--report=")
+      throw InputError(fmt::format(
+          "{}: given no value; write --set key.path=value or --report FILE (see --help)",
+          word.substr(0, word.size() - 1)));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ArgumentMismatch&) {  // --set or --report, and then nothing

@@ -8,6 +8,7 @@
 #include "app/format.hpp"
 #include "core/device.hpp"
 #include "core/errors.hpp"
+#include "gs/message_memory.hpp"
 #include "operators/assembled_space.hpp"
 #include "operators/geometric_factors.hpp"
 
@@ -20,6 +21,30 @@ constexpr double rank_overhead = 100e6;
 
 double vector_bytes(const BoxMesh& mesh) { return mesh.lattice_volume() * sizeof(double); }
 
+/// Bytes of the message buffers that all strategies hold at once at an order, each of at most the
+/// faces of the rank's elements.
+double message_buffers(const ElementBox& box, int order, const Case& input) {
+  const auto length = [&](int d) { return static_cast<double>(box.length(d)) * order + 1; };
+  double faces = 0;
+  for (int d = 0; d < 3; ++d) faces += 2 * length((d + 1) % 3) * length((d + 2) % 3);
+  // Of a face each element's points travel.
+  if (input.summation == Summation::deterministic)
+    faces *= std::pow((order + 1) / double(order), 2);
+  double buffers = 0;
+  for (const std::string& name : input.strategies)
+    buffers += find_strategy(name)->buffers * faces * input.field_kind.item_bytes();
+  return buffers;
+}
+
+/// What of that is there at some time after an order, which may be any of the case's, was tuned.
+double kept_buffers(const ElementBox& box, const Case& input) {
+  double bytes = 0;
+  if (keeps_message_memory)
+    for (const int order : input.orders)
+      bytes = std::max(bytes, message_buffers(box, order, input));
+  return bytes;
+}
+
 double solve_memory(const BoxMesh& mesh, const Case& input) {
   int vectors = 5;  // b, x, r, p, Ap
   if (input.preconditioner == Preconditioner::jacobi) ++vectors;
@@ -28,6 +53,7 @@ double solve_memory(const BoxMesh& mesh, const Case& input) {
     ++vectors;
   return rank_overhead + AssembledSpace::estimated_bytes(mesh) +
          GeometricFactors::estimated_bytes(mesh) + vectors * vector_bytes(mesh) +
+         kept_buffers(mesh.box(), input) +
          // To see what deterministic sums cost, ordinary ones are made beside them.
          (input.summation == Summation::deterministic ? AssembledSpace::estimated_bytes(mesh) : 0);
 }
@@ -85,17 +111,9 @@ std::string advice(const Case& input, const MemoryBudget& budget, int ranks) {
 TuningMemory tuning_memory(const BoxMesh& mesh, const Case& input) {
   const auto size = ElementLayout::estimate(mesh.nq(), static_cast<double>(mesh.box().volume()));
   const double rows = std::max(0.0, mesh.lattice_volume() - size.interior);
-  // All candidates hold message buffers at once, each of at most the faces.
-  double faces = 0;
-  for (int d = 0; d < 3; ++d)
-    faces += 2 * mesh.lattice_volume() / static_cast<double>(mesh.lattice_length(d));
-  // Of a face each element's points travel.
-  if (input.summation == Summation::deterministic)
-    faces *= std::pow(mesh.nq() / double(mesh.order()), 2);
   const double item_bytes = input.field_kind.item_bytes();
-  double buffers = 0;
-  for (const std::string& name : input.strategies)
-    buffers += find_strategy(name)->buffers * faces * item_bytes;
+  const double buffers =
+      std::max(message_buffers(mesh.box(), mesh.order(), input), kept_buffers(mesh.box(), input));
   TuningMemory memory;
   // Timing the on-rank part takes one more array of surface points, and rows twice.
   memory.without_operator = rank_overhead + AssembledSpace::estimated_bytes(mesh) +

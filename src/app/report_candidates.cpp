@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace nekbone_k {
 namespace {
@@ -29,6 +30,10 @@ double unit_scale(const std::vector<CandidateRow>& rows) {
 std::string ratio_text(double ratio) {
   if (!std::isfinite(ratio) || ratio <= 0) return "-";
   return ratio < 1000 ? fmt::format("{:.2f}x", ratio) : fmt::format("{:.1e}x", ratio);
+}
+
+std::string reason_of(const CandidateRow& row) {
+  return row.failure.empty() ? "no reason given" : row.failure;
 }
 
 std::vector<Table::Column> candidate_columns(const std::string& what, bool has_predictions) {
@@ -60,10 +65,7 @@ CandidateTable::CandidateTable(const std::string& what, bool has_predictions)
     : m_has_predictions(has_predictions), m_table(candidate_columns(what, has_predictions)) {}
 
 void CandidateTable::add_row(const CandidateRow& row, const DurationFormat& duration) {
-  std::vector<std::string> cells{row.name, row.memory,
-                                 row.verified    ? "yes"
-                                 : row.available ? "WRONG"
-                                                 : "not here"};
+  std::vector<std::string> cells{row.name, row.memory, row.verified ? "yes" : "WRONG"};
   if (row.stage != nullptr) {
     const StageResult& stage = *row.stage;
     cells.push_back(duration.text(stage.cost.median));
@@ -77,9 +79,7 @@ void CandidateTable::add_row(const CandidateRow& row, const DurationFormat& dura
   cells.push_back(row.selected ? "SELECTED" : "");
   if (!m_has_predictions) cells.erase(cells.begin() + model_column);
   m_table.add(std::move(cells));
-  if (!row.verified)
-    m_table.add_text(row.available ? "    excluded: " : "    not here: ",
-                     row.failure.empty() ? "no reason given" : row.failure);
+  if (!row.verified) m_table.add_text("    excluded: ", reason_of(row));
 }
 
 void CandidateTable::add_section(const std::vector<CandidateRow>& rows, const std::string& title) {
@@ -88,7 +88,22 @@ void CandidateTable::add_section(const std::vector<CandidateRow>& rows, const st
   const bool timed =
       std::any_of(rows.begin(), rows.end(), [](const CandidateRow& r) { return r.stage; });
   m_table.add_text("  ", timed ? fmt::format("[{}] {}", duration.unit(), title) : title);
-  for (const CandidateRow& row : rows) add_row(row, duration);
+  std::vector<std::pair<std::string, std::string>> missing;  // why, and who is missing for that
+  for (const CandidateRow& row : rows) {
+    if (row.available) {
+      add_row(row, duration);
+      continue;
+    }
+    const std::string why = reason_of(row);
+    const auto same = std::find_if(missing.begin(), missing.end(),
+                                   [&](const auto& group) { return group.first == why; });
+    if (same == missing.end())
+      missing.emplace_back(why, row.name);
+    else
+      same->second += ", " + row.name;
+  }
+  for (const auto& [why, names] : missing)
+    m_table.add_text("  not here: ", fmt::format("{}: {}", names, why));
 }
 
 }  // namespace nekbone_k

@@ -40,7 +40,8 @@ class CandidateTable {
   /// `has_predictions`: with a column for what the model expects.
   CandidateTable(const std::string& what, bool has_predictions);
 
-  /// Adds the candidates of one stage under a line that says what their times are.
+  /// Adds the candidates of one stage under a line that says what their times are. Those that are
+  /// not available come last, a line for each reason.
   void add_section(const std::vector<CandidateRow>& rows, const std::string& title);
 
   std::string text() const { return m_table.text(); }

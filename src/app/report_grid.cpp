@@ -22,10 +22,9 @@ std::string model_text(const PartitionModel& model, int order) {
 
 /// All there is to say where nothing was there to choose from.
 std::string one_line_text(const GridRecord& grid, int ranks) {
-  if (ranks == 1) return labelled_line("process grid", "one rank has all elements");
-  return labelled_line("process grid",
-                       fmt::format("{}, {}: {}", grid.partition().name(), grid.why,
-                                   model_text(grid.candidates[0].model, grid.order)));
+  if (ranks == 1) return wrap("  ", "One rank has all elements.");
+  return wrap("  ", fmt::format("{}, {}: {}", grid.partition().name(), grid.why,
+                                model_text(grid.candidates[0].model, grid.order)));
 }
 
 std::vector<std::string> cells_of(const GridCandidate& c, std::size_t place, bool selected,
@@ -84,8 +83,8 @@ std::string grid_table(const GridRecord& grid, const std::string& title) {
 }  // namespace
 
 std::string grid_text(const GridRecord& grid, int ranks) {
-  if (grid.candidates.size() == 1) return one_line_text(grid, ranks);
   std::string text = fmt::format("\n{}", heading("Process grid"));
+  if (grid.candidates.size() == 1) return text + one_line_text(grid, ranks);
   text +=
       grid_table(grid, grid.strategy.empty()
                            ? fmt::format("by the model at order {}", grid.order)

@@ -343,6 +343,7 @@ Json to_json(const RunRecord& record) {
       {"report_version", report_version},
       {"passed", record.passed},
       {"complete", record.complete},
+      {"warnings", record.warnings},
       {"started", record.machine.started},
       {"total_s", number(record.total_seconds)},
       {"input_file", record.input.input},

@@ -163,7 +163,11 @@ std::string solve_text(const SolveRecord& solve, const MachineRecord& machine) {
                     "{} rounds of {} iterations",
                     seconds_text(cost->deterministic_seconds), seconds_text(cost->ordinary_seconds),
                     cost->ratio(), cost->rounds, cost->iterations));
-  if (solve.audit) text += labelled_line("regret", audit_text(*solve.audit));
+  if (solve.audit)
+    text += labelled_line("regret", audit_text(*solve.audit));
+  else if (solve.replayed)
+    text +=
+        labelled_line("regret", "not known: an earlier run chose, and this one verified no other");
   if (solve.sum_audit) text += labelled_line("  of sums", audit_text(*solve.sum_audit));
   text += labelled_line(solve.passed ? "PASS" : "FAIL", solve.verdict);
   return text;
@@ -210,6 +214,7 @@ std::string closing_text(const RunRecord& record) {
   if (!record.orders.empty()) text += table.text();
   if (!record.input.solves() && !record.orders.empty()) text += "\n" + means_text(record.orders);
   text += exclusions_text(record.orders);
+  for (const std::string& warning : record.warnings) text += labelled_line("WARNING", warning);
   std::string summary = fmt::format("{} in all", seconds_text(record.total_seconds));
   if (!record.input.report_json.empty())
     summary += fmt::format("; all samples in {}", record.input.report_json);

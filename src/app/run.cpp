@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 
+#include "app/doubts.hpp"
 #include "app/format.hpp"
 #include "app/machine_record.hpp"
 #include "app/memory.hpp"
@@ -173,6 +174,9 @@ void tune_and_solve(const Communicator& comm, Discretization& discretization,
               record.solve = solved;
               write_so_far();
             });
+  for (const OrderRecord& order : record.orders)
+    record.solve->replayed =
+        record.solve->replayed || (order.order == input.solver_order && order.replayed);
   print(comm, progress, solve_text(*record.solve, record.machine));
 }
 
@@ -189,7 +193,8 @@ std::string would_tune_text(const Communicator& comm, const Case& input, int ord
       std::count_if(input.strategies.begin(), input.strategies.end(),
                     [](const std::string& name) { return find_strategy(name)->overlapped; });
 
-  std::string text = fmt::format("\nWould tune order {}: {} DOFs, ", order, mesh.total_dofs());
+  std::string text = fmt::format("\nWould tune order {}: {} DOFs, ", order,
+                                 count_text(static_cast<double>(mesh.total_dofs())));
   if (elements.min < elements.max) text += fmt::format("{:.0f} to ", elements.min);
   text += fmt::format("{:.0f} element{} a rank\n  {} strateg{}", elements.max,
                       elements.max == 1 ? "" : "s", input.strategies.size(),
@@ -226,6 +231,7 @@ bool run(const Communicator& comm, const Case& input) {
   require_no_inverted_elements(comm, tuned);
 
   record.machine = make_machine_record(comm);
+  const LoadWatch load(comm, record.machine.hosts, record.machine.binding);
   progress.stage("measuring the memory bandwidth");
   record.machine.bandwidth = measure_memory_bandwidth(comm, layout, budget.available);
   reset_peak_memory();  // what measuring took is not what the case takes
@@ -234,6 +240,7 @@ bool run(const Communicator& comm, const Case& input) {
   progress.stage("trying MPI's transfers");
   record.machine.transfers = probe_transfers(comm, chosen_strategies(input), watch.guard());
   print(comm, progress, transfers_text(*record.machine.transfers));
+  record.warnings = earlier_failures(input, watch.guard());
   const TuningGuard guard = without_wrong_transfers(watch.guard(), *record.machine.transfers);
   progress.stage("measuring the machine's paths");
   record.machine.paths = measure_paths(comm, chosen_strategies(input), guard);
@@ -244,6 +251,7 @@ bool run(const Communicator& comm, const Case& input) {
   std::unique_ptr<Discretization> discretization;  // of the latest order
   for (const int order : tuned.orders) {
     discretization.reset();
+    release_freed_memory();
     auto [tuning, its_discretization] =
         tune_order(comm, record.input, record.machine, order, budget, guard, progress);
     discretization = std::move(its_discretization);
@@ -256,6 +264,10 @@ bool run(const Communicator& comm, const Case& input) {
     if (comm.is_root()) file->write_for_now(to_json(record));
   };
   if (input.solves()) tune_and_solve(comm, *discretization, guard, write_so_far, progress, record);
+  if (record.solve)
+    for (std::string& regret : regrets(*record.solve)) record.warnings.push_back(std::move(regret));
+  if (std::string loaded = load.warning(comm); !loaded.empty())
+    record.warnings.push_back(std::move(loaded));
   sum_up(comm, begin, record);
   record.complete = true;
   print(comm, progress, closing_text(record));

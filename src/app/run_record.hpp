@@ -116,6 +116,7 @@ struct LeftOut {
 struct SolveRecord {
   int order = 0;
   std::string strategy, all_reduce;
+  bool replayed = false;  ///< the strategy is the choice of an earlier run
   std::vector<LeftOut> left_out;
   int iterations = 0;
   double tolerance = 0;            ///< asked for; 0: a fixed number of iterations
@@ -150,6 +151,7 @@ struct RunRecord {
   std::vector<OrderRecord> orders;
   std::optional<AllReduceRecord> all_reduce;  ///< where something is solved
   std::optional<SolveRecord> solve;
+  std::vector<std::string> warnings;  ///< what casts doubt on the figures; see doubts.hpp
   double total_seconds = 0;
   bool passed = false;
   bool complete = false;  ///< all was done that the input asks for

@@ -318,15 +318,23 @@ SolveRecord solve(const Communicator& comm, const Case& input, Discretization& d
                                  guard.go_on();
                                });
   };
+  // The sums are made and ended here, which may not come back, either.
   const auto with_vector_ops = [&](const auto& action) {
-    return input.vector_ops == VectorOps::fused
-               ? action(fused_ops(comm, space, inverse_diagonal, all_reduce))
-               : action(KokkosKernelsVectorOps(comm, space.range(), inverse_diagonal));
-  };
-  const CgResult cg = communicating(guard, strategies, [&] {
-    const CgResult result = with_vector_ops(iterate);
-    space.gs().check();
+    if (input.vector_ops == VectorOps::kokkos_kernels)
+      return action(KokkosKernelsVectorOps(comm, space.range(), inverse_diagonal));
+    std::optional<FusedVectorOps> ops;
+    const std::string sum = guarded_name(all_reduce);
+    guarded(guard, sum, [&] { ops.emplace(fused_ops(comm, space, inverse_diagonal, all_reduce)); });
+    auto result = action(*ops);
+    guarded(guard, sum, [&] { ops.reset(); });
     return result;
+  };
+  const CgResult cg = with_vector_ops([&](const auto& ops) {
+    return communicating(guard, strategies, [&] {
+      const CgResult result = iterate(ops);
+      space.gs().check();
+      return result;
+    });
   });
 
   progress.stage("verifying the solution");

@@ -15,8 +15,14 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <numeric>
+#include <sstream>
 
 #include "core/errors.hpp"
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 namespace nekbone_k {
 
@@ -83,6 +89,32 @@ std::string processor_name() {
     if (name != std::string::npos) return line.substr(name);
   }
   return "unknown";
+}
+
+double own_processor_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+double busy_seconds(const std::set<int>& cores) {
+  std::ifstream file("/proc/stat");
+  double ticks = 0;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string name;
+    words >> name;
+    if (name.size() < 4 || name.compare(0, 3, "cpu") != 0) continue;
+    if (cores.count(std::atoi(name.c_str() + 3)) == 0) continue;
+    // user nice system idle iowait irq softirq steal; what comes after is in these
+    std::array<double, 8> times{};
+    for (double& time : times) words >> time;
+    ticks += std::accumulate(times.begin(), times.end(), 0.0) - times[3] - times[4];
+  }
+  return ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
 int launched_processes() {
@@ -200,6 +232,12 @@ double cgroups_available() {
 }  // namespace
 
 double available_memory() { return std::min(meminfo_available(), cgroups_available()); }
+
+void release_freed_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
 
 void reset_peak_memory() { std::ofstream("/proc/self/clear_refs") << 5; }
 

@@ -2,6 +2,7 @@
 /// What the program can learn about the machine that it runs on.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,11 @@ std::string processor_name();
 /// The cores this process may run on, e.g. "0-1,4", and how many they are.
 std::string allowed_cores();
 int allowed_core_count();
+/// Processor time, s, that this process has had, on all its threads.
+double own_processor_seconds();
+/// Time, s, that `cores` of this node have spent on anything, another virtual machine's work
+/// included, since they were switched on; 0 where the system does not say.
+double busy_seconds(const std::set<int>& cores);
 /// First line of the MPI library's own description.
 std::string mpi_library();
 /// Now, in UTC by ISO 8601.
@@ -45,6 +51,8 @@ std::string utc_time();
 /// Bytes of memory on this node that new allocations can have: what the system calls available, or
 /// less where a control group grants less.
 double available_memory();
+/// Hands memory that was freed, and that the C library keeps for later, back to the system.
+void release_freed_memory();
 /// Largest resident set of this process, in bytes, since reset_peak_memory() where the system can
 /// forget (Linux), else since it began.
 double peak_memory();

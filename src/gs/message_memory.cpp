@@ -23,12 +23,19 @@ typename MessageMemory<Space>::Pool& MessageMemory<Space>::pool() {
 template <class Space>
 MessageMemory<Space>::MessageMemory(std::size_t bytes) {
   if (bytes == 0) return;
+  const auto allocated = [&] {
+    return Bytes(Kokkos::view_alloc("nekbone_k: messages", Kokkos::WithoutInitializing), bytes);
+  };
+  if constexpr (!keeps_message_memory) {
+    m_bytes = allocated();
+    return;
+  }
   auto& free = pool().free;
   if (const auto fitting = free.lower_bound(bytes); fitting != free.end()) {
     m_bytes = fitting->second;
     free.erase(fitting);
   } else {
-    m_bytes = Bytes(Kokkos::view_alloc("nekbone_k: messages", Kokkos::WithoutInitializing), bytes);
+    m_bytes = allocated();
   }
   m_given_back = std::shared_ptr<void>(nullptr, [kept = m_bytes](void*) {
     if (Kokkos::is_initialized()) pool().free.emplace(kept.extent(0), kept);

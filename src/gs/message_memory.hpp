@@ -9,10 +9,14 @@
 
 namespace nekbone_k {
 
-/// A piece of memory that is kept for the next one who asks when it is given back, and freed when
-/// Kokkos ends. For an MPI library remembers by its address what it has registered with a network
-/// or opened to another process, and not every one notices when device memory is freed: it would
-/// then use for a new buffer at the same address what it remembers of the old one.
+/// Whether messages are in memory that is not given back to the system before Kokkos ends.
+inline constexpr bool keeps_message_memory = !is_host_device;
+
+/// A piece of memory. That of a device, and page-locked memory, is kept for the next one who asks
+/// when it is given back, and freed when Kokkos ends. For an MPI library remembers by its address
+/// what it has registered with a network or opened to another process, and not every one notices
+/// when such memory is freed: it would then use for a new buffer at the same address what it
+/// remembers of the old one. The host's own memory is freed at once.
 ///
 /// What it holds in the beginning is not defined. `Space` is DeviceMemory or pinned host memory.
 template <class Space>
@@ -34,7 +38,8 @@ class MessageMemory {
   static Pool& pool();
 
   Bytes m_bytes;
-  std::shared_ptr<void> m_given_back;  // puts m_bytes into the pool when its last owner goes
+  std::shared_ptr<void>
+      m_given_back;  // puts m_bytes into the pool, if there is one, at the last owner's end
 };
 
 using DeviceMessageMemory = MessageMemory<DeviceMemory>;

@@ -69,6 +69,34 @@ TEST_F(DecisionCacheTest, SaysHowTheNearestChoiceDiffers) {
   EXPECT_EQ(reason(more), "devices was not known, now some");
 }
 
+TEST_F(DecisionCacheTest, SaysOfALongListWhatIsInOneAlone) {
+  const auto differences = [](const std::string& was, const std::string& now) {
+    const DecisionKey earlier{"exchanges", {{"strategies", was}}};
+    return earlier.differences({"exchanges", {{"strategies", now}}});
+  };
+  using Differences = std::vector<std::string>;
+  EXPECT_EQ(differences("a, b", "b, c"), Differences{"strategies was a, b, now b, c"});
+  std::string many = "s1";
+  for (int s = 2; s <= 38; ++s) many += ", s" + std::to_string(s);
+  EXPECT_EQ(differences(many, "s1"),
+            Differences{"strategies are now without s10, s11, s12 and 34 more"});
+  EXPECT_EQ(differences("s2", many),
+            Differences{"strategies are now with s1, s10, s11 and 34 more"});
+  EXPECT_EQ(differences(many, many.substr(0, many.rfind(',')) + ", new"),
+            Differences{"strategies are now without s38, with new"});
+}
+
+TEST_F(DecisionCacheTest, TakesNoChoiceOfOtherWork) {
+  const Case input = parse_case("problem: none", "x.yaml", {}, 1);
+  const DecisionKey key = make_decision_key(input, usual_machine(), 7);
+  EXPECT_EQ(key.fields.at("peer memory on a shared GPU"), "no");
+  DecisionKey other = key;
+  other.fields["work"] = "Ax";
+  const DecisionCache cache(path());
+  EXPECT_EQ(cache.store(other, {"a", 1e-5, "today"}), "");
+  EXPECT_FALSE(cache.find(key).decision);
+}
+
 TEST_F(DecisionCacheTest, TakesNoChoiceOfSomethingElse) {
   const DecisionCache cache(path());
   EXPECT_EQ(cache.store(key("7"), {"a", 1e-5, "today"}), "");

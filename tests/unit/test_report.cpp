@@ -204,13 +204,13 @@ TEST(ReportGrid, HasALineForEachAndMarksTheChoice) {
 }
 
 TEST(ReportGrid, IsOneLineWhereNothingIsChosen) {
-  EXPECT_EQ(grid_text(one_rank_run().grid, 1), "  process grid  one rank has all elements\n");
+  EXPECT_EQ(grid_text(one_rank_run().grid, 1),
+            "\n" + heading("Process grid") + "  One rank has all elements.\n");
   GridRecord pinned = usual_run().grid;
   pinned.candidates.resize(1);
   pinned.why = "as mesh.partition says";
-  EXPECT_TRUE(
-      contains(grid_text(pinned, 4),
-               "  process grid  1 × 2 × 2, as mesh.partition says: a rank has at most 65536 "));
+  EXPECT_TRUE(contains(grid_text(pinned, 4),
+                       "\n  1 × 2 × 2, as mesh.partition says: a rank has at most 65536 "));
 }
 
 TEST(ReportGrid, LeavesMostOfManyToTheJson) {
@@ -321,7 +321,9 @@ TEST(ReportOrder, SaysWhyNothingIsToBeHadOnOneRank) {
     c.available = c.verified = false;
     c.failure = "no such network";
   }
-  EXPECT_TRUE(contains(order_text(missing), "not here: no such network"));
+  EXPECT_TRUE(
+      contains(order_text(missing), "  not here: device-pairwise, host-alltoall: no such network"))
+      << order_text(missing);
 }
 
 TEST(ReportOrder, SaysWhenTheSlowerKernelRan) {
@@ -480,6 +482,37 @@ TEST(ReportClosing, SumsUp) {
   EXPECT_TRUE(contains(fail, "order 7: 4 of 4 strategies WRONG and excluded, so none is left"));
   EXPECT_TRUE(contains(fail, "  FAIL "));
   EXPECT_FALSE(contains(fail, "no way"));
+}
+
+TEST(ReportClosing, WarnsOfWhatCastsDoubt) {
+  RunRecord run = usual_run();
+  EXPECT_FALSE(contains(closing_text(run), "WARNING"));
+  EXPECT_EQ(to_json(run)["warnings"].size(), 0u);
+  run.warnings = {"others were there; run again"};
+  EXPECT_TRUE(contains(closing_text(run), "\n  WARNING       others were there; run again\n"));
+  EXPECT_EQ(to_json(run)["warnings"][0], "others were there; run again");
+}
+
+TEST(ReportSolve, SaysWhenAnEarlierRunChose) {
+  RunRecord run = usual_run();
+  run.solve->audit.reset();
+  EXPECT_FALSE(contains(solve_text(*run.solve, run.machine), "regret"));
+  run.solve->replayed = true;
+  EXPECT_TRUE(contains(solve_text(*run.solve, run.machine),
+                       "regret        not known: an earlier run chose"));
+}
+
+TEST(ReportOrder, SaysOnceWhyStrategiesAreNotHere) {
+  OrderRecord order = usual_order();
+  for (const char* const name : {"nccl", "mesh", "node-aware"}) {
+    CandidateResult& c = order.tuning.candidates.emplace_back();
+    c.strategy.name = name;
+    c.available = c.verified = false;
+    c.failure = c.strategy.name == "mesh" ? "all on one node" : "built without it";
+  }
+  const std::string text = order_text(order);
+  EXPECT_TRUE(contains(text, "\n  not here: nccl, node-aware: built without it\n")) << text;
+  EXPECT_TRUE(contains(text, "\n  not here: mesh: all on one node\n")) << text;
 }
 
 TEST(ReportClosing, SaysWhatWasNotToBeHad) {
