@@ -8,88 +8,27 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
-#include <numeric>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "app/case.hpp"
-#include "core/config.hpp"
-#include "core/errors.hpp"
 #include "operators/axhelm.hpp"
-#include "operators/axhelm_kernel.hpp"
 #include "support/available_strategies.hpp"
-#include "support/reference_operator.hpp"
+#include "support/operator_case.hpp"
 #include "support/running_work.hpp"
 
 namespace nekbone_k {
 namespace {
 
-// The largest error of an entry of A u over the largest entry: sums of some hundred products of
-// either sign, the most at high order. Measured are 4e-14, at order 14.
-constexpr double tolerance = 2e-13;
-
-// Seven elements at least, so that every number of ranks has one each.
-MeshSpec make_spec(Deformation deformation) {
-  MeshSpec spec;
-  spec.elements = {2, 2, 2};
-  spec.extent = {2, 1, 1.5};
-  spec.periodic = {true, false, true};
-  spec.deformation = deformation;
-  spec.epsilon = 0.3;
-  if (deformation == Deformation::kershaw) {
-    spec.elements = {6, 2, 2};
-    spec.periodic = {false, false, false};
-  }
-  return spec;
-}
-
-MeshSpec make_spec(Deformation deformation, std::array<int, 3> elements,
-                   std::array<bool, 3> periodic) {
-  MeshSpec spec = make_spec(deformation);
-  spec.elements = elements;
-  spec.periodic = periodic;
-  return spec;
-}
-
-struct Operator {
-  Operator(const MeshSpec& spec, int order, double lambda)
-      : reference(spec, order, lambda),
-        mesh(spec, order, comm.size(), comm.rank()),
-        space(comm, mesh),
-        geometry(space),
-        a(space, geometry, lambda) {}
-
-  // A u by id, and uᵀ A u summed over the ranks.
-  std::pair<ById, double> apply(const ById& u) const {
-    const auto au = space.make_vector("Au");
-    const double u_dot_au = a.apply(to_assembled(space, reference.mesh(), u), au);
-    return {to_ids(comm, space, reference.mesh(), au), u_dot_au};
-  }
-
-  // Of strongly distorted elements of high order stored factors keep fewer digits.
-  void expect_equals_reference(double within = tolerance) const {
-    const ById u = reference.mesh().random(1), expected = reference.apply(u);
-    const auto [au, u_dot_au] = apply(u);
-    EXPECT_LE(relative_difference(au, expected), within);
-    EXPECT_NEAR(u_dot_au, dot(u, expected), 1e-12 * dot(u, expected));
-  }
-
-  Communicator comm{MPI_COMM_WORLD};
-  ReferenceOperator reference;
-  BoxMesh mesh;
-  AssembledSpace space;
-  GeometricFactors geometry;
-  EllipticOperator a;
-};
-
 class EllipticOperatorOrder : public testing::TestWithParam<int> {};
 
 TEST_P(EllipticOperatorOrder, EqualsThePlainLoopsOnEveryDeformation) {
   for (const Deformation deformation : {Deformation::none, Deformation::sine, Deformation::kershaw})
-    Operator(make_spec(deformation), GetParam(), 0.1)
-        .expect_equals_reference(deformation == Deformation::kershaw ? 5 * tolerance : tolerance);
+    OperatorCase(operator_spec(deformation), GetParam(), 0.1)
+        .expect_equals_reference(deformation == Deformation::kershaw ? 5 * operator_tolerance
+                                                                     : operator_tolerance);
 }
 
 // 17 is compiled by no one, and takes the run-time kernel.
@@ -99,24 +38,24 @@ INSTANTIATE_TEST_SUITE_P(Orders, EllipticOperatorOrder,
 
 // All orders, as each has kernels of its own.
 TEST_P(EllipticOperatorOrder, EqualsThePlainLoopsOnStraightElements) {
-  MeshSpec spec = make_spec(Deformation::sine);
+  MeshSpec spec = operator_spec(Deformation::sine);
   spec.geometry = Geometry::trilinear;
-  Operator(spec, GetParam(), 0.1).expect_equals_reference();
+  OperatorCase(spec, GetParam(), 0.1).expect_equals_reference();
 }
 
 TEST_P(EllipticOperatorOrder, EqualsThePlainLoopsOnParallelepipeds) {
-  MeshSpec spec = make_spec(Deformation::none);
+  MeshSpec spec = operator_spec(Deformation::none);
   spec.geometry = Geometry::affine;
-  Operator(spec, GetParam(), 0.1).expect_equals_reference();
+  OperatorCase(spec, GetParam(), 0.1).expect_equals_reference();
 }
 
 TEST(EllipticOperator, EqualsThePlainLoopsOnStraightElementsOfEveryDeformation) {
   for (const Deformation deformation : {Deformation::none, Deformation::kershaw})
     for (const double lambda : {0.0, 1.0})
       for (const int order : {1, 3, 6}) {
-        MeshSpec spec = make_spec(deformation);
+        MeshSpec spec = operator_spec(deformation);
         spec.geometry = Geometry::trilinear;
-        Operator(spec, order, lambda).expect_equals_reference();
+        OperatorCase(spec, order, lambda).expect_equals_reference();
       }
 }
 
@@ -131,7 +70,7 @@ class EllipticOperatorCase : public testing::TestWithParam<OrderDeformationLambd
 
 TEST_P(EllipticOperatorCase, EqualsThePlainLoops) {
   const auto [order, deformation, lambda] = GetParam();
-  Operator(make_spec(deformation), order, lambda).expect_equals_reference();
+  OperatorCase(operator_spec(deformation), order, lambda).expect_equals_reference();
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, EllipticOperatorCase,
@@ -150,14 +89,14 @@ TEST(EllipticOperator, EqualsThePlainLoopsOnEveryKindOfBox) {
         std::pair{std::array{4, 4, 4}, Flags{true, true, true}},
         std::pair{std::array{3, 3, 3}, Flags{false, true, true}}})
     for (const int order : {1, 3})
-      Operator(make_spec(Deformation::sine, elements, periodic), order, 1.0)
+      OperatorCase(operator_spec(Deformation::sine, elements, periodic), order, 1.0)
           .expect_equals_reference();
 }
 
 TEST(EllipticOperator, IsSymmetricAndPositive) {
   for (const Deformation deformation : {Deformation::none, Deformation::sine, Deformation::kershaw})
     for (const double lambda : {0.0, 1.0}) {
-      const Operator op(make_spec(deformation), 4, lambda);
+      const OperatorCase op(operator_spec(deformation), 4, lambda);
       const ById u = op.reference.mesh().random(1), v = op.reference.mesh().random(2);
       const auto [au, u_dot_au] = op.apply(u);
       const auto [av, v_dot_av] = op.apply(v);
@@ -171,7 +110,8 @@ TEST(EllipticOperator, IsSymmetricAndPositive) {
 TEST(EllipticOperator, AnnihilatesConstantsOnlyWhereItIsSingular) {
   for (const double lambda : {0.0, 0.1})
     for (const bool periodic : {true, false}) {
-      const Operator op(make_spec(Deformation::sine, {3, 3, 2}, {true, true, periodic}), 5, lambda);
+      const OperatorCase op(operator_spec(Deformation::sine, {3, 3, 2}, {true, true, periodic}), 5,
+                            lambda);
       EXPECT_EQ(op.a.is_singular(), lambda == 0 && periodic);
       const ReferenceMesh& mesh = op.reference.mesh();
       ById ones(mesh.n_points());
@@ -189,18 +129,19 @@ TEST(EllipticOperator, AnnihilatesConstantsOnlyWhereItIsSingular) {
 // Enough elements that some are interior on every rank of up to seven.
 TEST(EllipticOperator, EveryStrategyGivesTheSameResult) {
   for (const int order : {1, 2, 3, 7, 11}) {
-    Operator op(make_spec(Deformation::sine, {7, 6, 5}, {true, false, true}), order, 0.1);
+    OperatorCase op(operator_spec(Deformation::sine, {7, 6, 5}, {true, false, true}), order, 0.1);
     const ById u = op.reference.mesh().random(1);
     const auto expected = op.apply(u);
-    EXPECT_LE(relative_difference(expected.first, op.reference.apply(u)), tolerance);
+    EXPECT_LE(relative_difference(expected.first, op.reference.apply(u)), operator_tolerance);
     for (const Strategy& strategy : available_strategies(Communicator(MPI_COMM_WORLD))) {
       SCOPED_TRACE(strategy.name);
       op.space.gs().select(strategy);
       for (int call = 0; call < 2; ++call) {
         const auto found = op.apply(u);
         if (adds_in_any_order(order)) {
-          EXPECT_LE(relative_difference(found.first, expected.first), tolerance);
-          EXPECT_NEAR(found.second, expected.second, tolerance * std::abs(expected.second));
+          EXPECT_LE(relative_difference(found.first, expected.first), operator_tolerance);
+          EXPECT_NEAR(found.second, expected.second,
+                      operator_tolerance * std::abs(expected.second));
         } else {
           EXPECT_EQ(found, expected) << "order " << order;
         }
@@ -210,7 +151,7 @@ TEST(EllipticOperator, EveryStrategyGivesTheSameResult) {
 }
 
 TEST(EllipticOperator, OverlappedStrategiesWorkOnInteriorElementsMeanwhile) {
-  Operator op(make_spec(Deformation::none, {7, 6, 5}, {true, true, true}), 2, 0.1);
+  OperatorCase op(operator_spec(Deformation::none, {7, 6, 5}, {true, true, true}), 2, 0.1);
   const auto u = to_assembled(op.space, op.reference.mesh(), op.reference.mesh().random(1));
   const auto au = op.space.make_vector("Au");
   using Events = std::vector<std::string>;
@@ -237,7 +178,7 @@ TEST(EllipticOperator, OverlappedStrategiesWorkOnInteriorElementsMeanwhile) {
 // the interior elements wait for it.
 TEST(EllipticOperator, InteriorElementsDoNotWaitForBoundaryElements) {
   if (is_host_device) GTEST_SKIP() << "kernels run in turn with the host";
-  const Operator op(make_spec(Deformation::sine, {7, 6, 5}, {true, true, true}), 3, 0.1);
+  const OperatorCase op(operator_spec(Deformation::sine, {7, 6, 5}, {true, true, true}), 3, 0.1);
   const auto u = to_assembled(op.space, op.reference.mesh(), op.reference.mesh().random(1));
   const auto au = op.space.make_vector("Au"), in_turn = op.space.make_vector("in turn");
   op.a.apply(u, in_turn);  // the first time a kernel is launched the device may wait for others
@@ -264,7 +205,7 @@ TEST(EllipticOperator, InteriorElementsDoNotWaitForBoundaryElements) {
 // What the tuner times exchanges between. In the inside of elements a value is that of one element,
 // so portions of all are the whole of it, and halves are some of them.
 TEST(EllipticOperator, AppliesPortionsOfBoundaryAndInteriorElements) {
-  const Operator op(make_spec(Deformation::sine, {7, 6, 5}, {true, true, true}), 3, 0.1);
+  const OperatorCase op(operator_spec(Deformation::sine, {7, 6, 5}, {true, true, true}), 3, 0.1);
   const auto u = to_assembled(op.space, op.reference.mesh(), op.reference.mesh().random(1));
   const auto whole = op.space.make_vector("whole"), some = op.space.make_vector("some");
   op.a.apply(u, whole);
@@ -297,7 +238,8 @@ TEST(EllipticOperator, AppliesPortionsOfBoundaryAndInteriorElements) {
 // interior ones leave those alone.
 TEST(EllipticOperator, InteriorElementsLeaveSharedDofsAlone) {
   for (const int order : {1, 2, 3}) {
-    const Operator op(make_spec(Deformation::sine, {7, 6, 5}, {true, true, true}), order, 0.1);
+    const OperatorCase op(operator_spec(Deformation::sine, {7, 6, 5}, {true, true, true}), order,
+                          0.1);
     const auto u = to_assembled(op.space, op.reference.mesh(), op.reference.mesh().random(1));
     const auto au = op.space.make_vector("Au");
     op.a.apply_boundary(u, au);
@@ -315,7 +257,7 @@ TEST(EllipticOperator, InteriorElementsLeaveSharedDofsAlone) {
 // padding, which holds zero, may be left out. At order 11 a CPU works on 72 elements at a time.
 TEST(EllipticOperator, WorkBeforeIsDoneToEveryEntryOnceBeforeItIsRead) {
   for (const int order : {2, 7, 11}) {
-    Operator op(make_spec(Deformation::sine, {9, 9, 8}, {true, false, true}), order, 0.1);
+    OperatorCase op(operator_spec(Deformation::sine, {9, 9, 8}, {true, false, true}), order, 0.1);
     const auto u = to_assembled(op.space, op.reference.mesh(), op.reference.mesh().random(1));
     const auto made = op.space.make_vector("made"), found = op.space.make_vector("found"),
                expected = op.space.make_vector("expected");
@@ -337,7 +279,7 @@ TEST(EllipticOperator, WorkBeforeIsDoneToEveryEntryOnceBeforeItIsRead) {
         for (LocalIndex a = begin; a < end; ++a) ++times[a];
       });
       EXPECT_NEAR(product, u_dot_au, 1e-12 * u_dot_au);
-      EXPECT_LE(relative_difference(by_id(found), by_id(expected)), tolerance);
+      EXPECT_LE(relative_difference(by_id(found), by_id(expected)), operator_tolerance);
       for (LocalIndex a = 0; a < op.space.size(); ++a) {
         const bool is_padding = a >= zero_slot && a < op.space.interior_begin();
         if (is_padding) continue;
@@ -351,16 +293,16 @@ TEST(EllipticOperator, WorkBeforeIsDoneToEveryEntryOnceBeforeItIsRead) {
 // mixed derivatives of neighbours cancel.
 TEST(EllipticOperator, InverseDiagonalInvertsTheDiagonalOfTheMatrix) {
   using Flags = std::array<bool, 3>;
-  MeshSpec straight = make_spec(Deformation::sine, {3, 3, 3}, Flags{true, false, true});
+  MeshSpec straight = operator_spec(Deformation::sine, {3, 3, 3}, Flags{true, false, true});
   straight.geometry = Geometry::trilinear;
-  MeshSpec affine = make_spec(Deformation::none, {3, 3, 2}, Flags{true, false, true});
+  MeshSpec affine = operator_spec(Deformation::none, {3, 3, 2}, Flags{true, false, true});
   affine.geometry = Geometry::affine;
   for (const auto& [spec, order] :
-       {std::pair{make_spec(Deformation::sine, {3, 3, 3}, Flags{true, false, true}), 2},
-        std::pair{make_spec(Deformation::kershaw, {5, 2, 2}, Flags{false, false, false}), 2},
-        std::pair{make_spec(Deformation::sine, {2, 2, 2}, Flags{true, true, true}), 3},
+       {std::pair{operator_spec(Deformation::sine, {3, 3, 3}, Flags{true, false, true}), 2},
+        std::pair{operator_spec(Deformation::kershaw, {5, 2, 2}, Flags{false, false, false}), 2},
+        std::pair{operator_spec(Deformation::sine, {2, 2, 2}, Flags{true, true, true}), 3},
         std::pair{straight, 2}, std::pair{affine, 3}}) {
-    const Operator op(spec, order, 0.1);
+    const OperatorCase op(spec, order, 0.1);
     const ReferenceMesh& mesh = op.reference.mesh();
     ById unit(mesh.n_points(), 0), expected(mesh.n_points(), 0);
     for (GlobalId id = 0; id < mesh.n_points(); ++id) {
@@ -374,193 +316,12 @@ TEST(EllipticOperator, InverseDiagonalInvertsTheDiagonalOfTheMatrix) {
   }
 }
 
-// ---- The element kernel in its versions --------------------------------------------------------
-
-/// Element results and uᵀ A u of the rank's elements.
-struct ElementResults {
-  ById interior, surface;
-  double dot = 0;
-};
-
-/// At order 1 with more elements than a GPU's teams and groups have on each of up to seven ranks.
-MeshSpec kernel_mesh(int order) {
-  MeshSpec spec = make_spec(Deformation::sine);
-  if (order == 1) spec.elements = {9, 8, 7};
-  return spec;
-}
-
-struct KernelCase {
-  explicit KernelCase(int order) : KernelCase(order, kernel_mesh(order)) {}
-  KernelCase(int order, const MeshSpec& spec) : op(spec, order, 0.1) {
-    const ElementLayout& layout = op.space.layout();
-    arguments = {.layout = layout,
-                 .first_block = 0,
-                 .last_block = layout.n_blocks(),
-                 .interior_begin = op.space.interior_begin(),
-                 .lambda = 0.1,
-                 .surface_entries = op.space.surface_entries().reader(),
-                 .scaled_basis = &op.geometry.scaled_basis,
-                 .geometry = op.geometry.geometry,
-                 .factors = op.geometry.factors,
-                 .scaled_derivative = op.geometry.scaled_derivative,
-                 .root_weights = op.geometry.root_weights,
-                 .nodes = op.geometry.nodes,
-                 .u = to_assembled(op.space, op.reference.mesh(), op.reference.mesh().random(1)),
-                 .au = op.space.make_vector("interior"),
-                 .au_surface = DeviceVector<double>("s", layout.n_surface_values()),
-                 .partial_dots = DeviceVector<double>("d", layout.n_blocks() + 2)};
-  }
-
-  /// What `kernel` computes, called with the arguments and a stream.
-  template <class Kernel>
-  ElementResults results(const Kernel& kernel) const {
-    for (const auto& view : {arguments.au, arguments.au_surface, arguments.partial_dots})
-      Kokkos::deep_copy(view, 0.0);
-    kernel(arguments, ExecutionSpace());
-    const ById dots = to_host(arguments.partial_dots);
-    return {to_host(arguments.au), to_host(arguments.au_surface),
-            std::accumulate(dots.begin(), dots.end(), 0.0)};
-  }
-
-  Operator op;
-  AxhelmArguments arguments;
-};
-
-void expect_equal(const ElementResults& results, const ElementResults& expected, int order) {
-  EXPECT_NEAR(results.dot, expected.dot, 1e-13 * expected.dot) << "order " << order;
-  EXPECT_LE(relative_difference(results.surface, expected.surface), 1e-14) << "order " << order;
-  if (order > 1) {
-    EXPECT_LE(relative_difference(results.interior, expected.interior), 1e-14) << "order " << order;
-  }
-}
-
-template <int... orders>
-void compare_with_run_time_kernel(std::integer_sequence<int, orders...>) {
-  for (const Geometry geometry : {Geometry::stored, Geometry::trilinear, Geometry::affine})
-    for (const int order : {orders...}) {
-      MeshSpec spec = kernel_mesh(order);
-      spec.geometry = geometry;
-      if (geometry == Geometry::affine) spec.deformation = Deformation::none;
-      const KernelCase c(order, spec);
-      expect_equal(c.results(axhelm), c.results(axhelm_run_time), order);
-    }
-}
-TEST(EllipticOperator, CompiledAndRunTimeKernelsAgree) {
-  compare_with_run_time_kernel(CompiledOrders{});
-}
-
-/// All layers in the tiles at once, laid out as on a GPU, and ∂u/∂t in the thread's own memory.
-template <int nq, bool padded>
-struct WholeElementShape : AxhelmShape<ExecutionSpace, nq> {
-  static constexpr int layers = nq;
-  static constexpr int scratch_banks = 16;
-  static constexpr bool padded_rows = padded;
-  static constexpr bool u_t_in_scratch = false;
-  static constexpr bool prefetches = false;
-};
-template <int order, bool padded>
-void apply_whole_elements(const AxhelmArguments& arguments, const ExecutionSpace& stream) {
-  AxhelmKernel<order, Geometry::stored, SurfaceResults::stored,
-               WholeElementShape<order + 1, padded>>(arguments)
-      .run(stream);
-}
-template <int order>
-void compare_shapes() {
-  const KernelCase c(order);
-  const ElementResults expected = c.results(axhelm);
-  expect_equal(c.results(apply_whole_elements<order, false>), expected, order);
-  expect_equal(c.results(apply_whole_elements<order, true>), expected, order);
-}
-TEST(EllipticOperator, ShapesOfTheKernelAgree) {
-  if (!is_host_device) GTEST_SKIP() << "a shape for a thread that has an element to itself";
-  compare_shapes<1>();
-  compare_shapes<2>();
-  compare_shapes<3>();
-  compare_shapes<5>();
-  compare_shapes<7>();
-  compare_shapes<9>();
-}
-
-// The operator works on two ranges of blocks; together they are the whole.
-TEST(EllipticOperator, RangesOfBlocksMakeTheWhole) {
-  for (const int order : {1, 2, 3, 7}) {
-    const KernelCase c(order);
-    const ElementResults whole = c.results(axhelm);
-    const LocalIndex n_blocks = c.op.space.layout().n_blocks();
-    for (LocalIndex end = 0; end <= n_blocks; ++end) {
-      const auto in_two = [&](AxhelmArguments arguments, const ExecutionSpace& stream) {
-        arguments.last_block = end;
-        axhelm(arguments, stream);
-        arguments.first_block = end;
-        arguments.last_block = n_blocks;
-        axhelm(arguments, stream);
-      };
-      expect_equal(c.results(in_two), whole, order);
-    }
-  }
-}
-
-// Results that the kernel adds are those that it stores, summed into rows.
-template <int... orders>
-void compare_surface_results(std::integer_sequence<int, orders...>) {
-  for (const int order : {orders...}) {
-    if (!can_add_surface_results(order)) continue;
-    KernelCase c(order);
-    const LocalIndex n_rows = c.op.space.n_rows();
-    const ElementResults stored = c.results(axhelm);
-    const DeviceVector<double> rows("rows", n_rows);
-    c.op.space.gs().assembly().gather(as_field(c.arguments.au_surface), as_field(rows),
-                                      Reduction::add, 0, n_rows);
-    c.arguments.surface_results = SurfaceResults::added;
-    c.arguments.n_rows = n_rows;
-    const ElementResults added = c.results(axhelm);
-    ById expected = stored.interior;
-    const ById sums = to_host(rows);
-    std::copy(sums.begin(), sums.end(), expected.begin());
-    EXPECT_LE(relative_difference(added.interior, expected), 1e-14) << "order " << order;
-    EXPECT_NEAR(added.dot, stored.dot, 1e-13 * stored.dot) << "order " << order;
-    EXPECT_EQ(added.surface, ById(added.surface.size(), 0)) << "order " << order;
-  }
-}
-TEST(EllipticOperator, AddsTheSurfaceResultsThatItElseStores) {
-  if (is_host_device && ExecutionSpace().concurrency() > 1)
-    GTEST_SKIP() << "threads of a CPU would write to one DOF at once";
-  compare_surface_results(CompiledOrders{});
-}
-
-TEST(EllipticOperator, AddsSurfaceResultsOnlyWhereThatIsFaster) {
-  const bool alone = ExecutionSpace().concurrency() == 1;
-  for (int order = 0; order <= 64; ++order) {
-    if (!is_compiled_order(order)) {
-      EXPECT_FALSE(can_add_surface_results(order)) << order;
-    } else if (is_host_device) {
-      EXPECT_EQ(can_add_surface_results(order), alone) << order;
-    }
-  }
-  if (!is_host_device && is_compiled_order(1)) {
-    EXPECT_EQ(can_add_surface_results(1), (AxhelmShape<ExecutionSpace, 2>::adds_surface_results));
-  }
-  int order = 1;
-  while (can_add_surface_results(order)) ++order;
-  KernelCase c(order);
-  c.arguments.surface_results = SurfaceResults::added;
-  EXPECT_THROW(axhelm(c.arguments), InternalError);
-}
-
 // Else the tests with several threads would be those with one.
 TEST(EllipticOperator, RunsOnTheThreadsThatItWasGiven) {
   const char* const threads = std::getenv("OMP_NUM_THREADS");
   if (threads == nullptr || std::string(ExecutionSpace::name()) != "OpenMP")
     GTEST_SKIP() << "no number of OpenMP threads is asked for";
   EXPECT_EQ(std::to_string(ExecutionSpace().concurrency()), threads);
-}
-
-TEST(EllipticOperator, KnowsItsCompiledOrders) {
-  int count = 0;
-  for (int order = -1; order <= 64; ++order) count += is_compiled_order(order);
-  EXPECT_EQ(count, static_cast<int>(CompiledOrders::size()));
-  EXPECT_FALSE(is_compiled_order(0));
-  EXPECT_FALSE(is_compiled_order(17));
 }
 
 }  // namespace

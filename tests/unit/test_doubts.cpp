@@ -8,14 +8,11 @@
 
 #include "core/machine.hpp"
 #include "core/topology.hpp"
+#include "support/contains.hpp"
 #include "support/report_records.hpp"
 
 namespace nekbone_k {
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 TEST(Doubts, AreOfOthersOnTheCoresOfTheRanks) {
   // Two ranks that had half of their two cores, and others the rest.
