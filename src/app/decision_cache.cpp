@@ -110,12 +110,12 @@ std::string missing_in(const std::string& other, const std::string& list) {
 /// How the value of a field of a key differs, in words.
 std::string difference(const std::string& name, const std::string& was, const std::string& now) {
   constexpr std::size_t longest = 80;
-  if (was.size() + now.size() > longest) {
+  if (name == "strategies" && was.size() + now.size() > longest) {
     const std::string gone = missing_in(now, was), added = missing_in(was, now);
-    const std::string words = (gone.empty() ? "" : " without " + gone) +
-                              (gone.empty() || added.empty() ? "" : ",") +
-                              (added.empty() ? "" : " with " + added);
-    if (words.size() < was.size() + now.size()) return fmt::format("{} are now{}", name, words);
+    if (!gone.empty() && !added.empty())
+      return fmt::format("{} are now without {}, with {}", name, gone, added);
+    if (!gone.empty() || !added.empty())
+      return fmt::format("{} are now {} {}", name, gone.empty() ? "with" : "without", gone + added);
   }
   return fmt::format("{} was {}, now {}", name, was, now);
 }

@@ -17,7 +17,8 @@ struct DecisionKey {
   bool operator==(const DecisionKey&) const = default;
   /// Whether the numbers of elements and the order are the same.
   bool same_problem(const DecisionKey& other) const;
-  /// What differs in `other`, of the same kind, in words: "MPI was …, now …".
+  /// What differs in `other`, of the same kind, in words: "MPI was …, now …", or what
+  /// is in one of two long lists alone: "strategies are now without …".
   std::vector<std::string> differences(const DecisionKey& other) const;
 };
 

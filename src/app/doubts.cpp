@@ -3,47 +3,55 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
-#include "core/machine.hpp"
+#include "app/format.hpp"
 #include "core/topology.hpp"
 #include "gs/all_reduce_tuner.hpp"
 #include "gs/strategy_table.hpp"
 
 namespace nekbone_k {
 
-std::string load_warning(const std::string& host, int cores, const CoreTime& time) {
-  if (time.elapsed <= 0) return "";
+CoreGroup core_group(int rank, const NodeLayout& layout, const std::string& host,
+                     const std::vector<std::string>& binding) {
+  CoreGroup group{.host = host, .ranks = {}, .cores = {}};
+  for (const int other : layout.ranks)
+    if (binding[other] == binding[rank]) group.ranks.push_back(other);
+  const std::vector<int> cores = cores_in(binding[rank]);
+  group.cores.insert(cores.begin(), cores.end());
+  return group;
+}
+
+std::string load_warning(const CoreGroup& group, const CoreTime& time) {
+  constexpr double least_seconds = 1;  // Linux counts hundredths
+  if (time.elapsed < least_seconds) return "";
+  const double cores = static_cast<double>(group.cores.size());
   const double ranks = time.ranks / time.elapsed;
   const double others = (time.all - time.ranks) / time.elapsed;
   // Others that use cores which the ranks leave idle take little from them.
   const bool in_the_way = ranks + others > 0.9 * cores && others > 0.1 * ranks;
   if (!in_the_way) return "";
   return fmt::format(
-      "other processes took {:.2g} of the {} core{} that the ranks on {} may use: these are "
-      "timings of a loaded machine; run again when it is idle",
-      others, cores, cores == 1 ? "" : "s", host);
+      "other processes, or another virtual machine, took {} of the {} core{} that rank{} {} on {} "
+      "may use: these are timings of a loaded machine; run again when it is idle",
+      significant(others, 2), group.cores.size(), group.cores.size() == 1 ? "" : "s",
+      group.ranks.size() == 1 ? "" : "s", ranges_text(group.ranks), group.host);
 }
 
-LoadWatch::LoadWatch(const Communicator& comm, const std::vector<std::string>& hosts,
-                     const std::vector<std::string>& binding)
-    : m_host(hosts[comm.rank()]) {
-  for (std::size_t r = 0; r < hosts.size(); ++r) {
-    if (hosts[r] != m_host) continue;
-    m_ranks.push_back(static_cast<int>(r));
-    for (const int core : cores_in(binding[r])) m_cores.insert(core);
-  }
-  m_begin = wall_seconds();
-  m_own_begin = own_processor_seconds();
-  m_all_begin = busy_seconds(m_cores);
-}
+LoadWatch::LoadWatch(CoreGroup group)
+    : m_group(std::move(group)),
+      m_begin(wall_seconds()),
+      m_own_begin(own_processor_seconds()),
+      m_all_begin(busy_seconds(m_group.cores)) {}
 
 std::string LoadWatch::warning(const Communicator& comm) const {
-  CoreTime time{wall_seconds() - m_begin, 0, busy_seconds(m_cores) - m_all_begin};
+  CoreTime time{wall_seconds() - m_begin, 0, busy_seconds(m_group.cores) - m_all_begin};
   std::vector<double> own(comm.size());
   own[comm.rank()] = own_processor_seconds() - m_own_begin;
   comm.sum(own);
-  for (const int rank : m_ranks) time.ranks += own[rank];
-  return comm.first_text(load_warning(m_host, static_cast<int>(m_cores.size()), time));
+  for (const int rank : m_group.ranks) time.ranks += own[rank];
+  return comm.first_text(load_warning(m_group, time));
 }
 
 std::vector<std::string> earlier_failures(const Case& input, const TuningGuard& journal) {
@@ -61,16 +69,16 @@ std::vector<std::string> earlier_failures(const Case& input, const TuningGuard& 
 
 std::vector<std::string> regrets(const SolveRecord& solve) {
   std::vector<std::string> found;
-  const auto add = [&](const std::optional<Audit>& audit) {
-    if (!audit || audit->best() == 0 || audit->strategies.front().timing.tie) return;
+  const auto add = [&](const std::optional<Audit>& audit, const char* what, const char* key) {
+    if (!audit || !audit->is_beaten()) return;
     found.push_back(fmt::format(
-        "at order {} CG would have taken {:.1f} % less with {} than with {}, the choice; name it "
-        "in the input, or raise gather_scatter.tuning.budget_seconds",
-        solve.order, 100 * (1 - 1 / (1 + audit->regret())), audit->strategies[audit->best()].name,
-        audit->strategies.front().name));
+        "at order {} CG would have taken {:.1f} % less with {} {} than with {}, the choice; name "
+        "it in {}, or raise gather_scatter.tuning.budget_seconds",
+        solve.order, 100 * (1 - 1 / (1 + audit->regret())), what,
+        audit->strategies[audit->best()].name, audit->strategies.front().name, key));
   };
-  add(solve.audit);
-  add(solve.sum_audit);
+  add(solve.audit, "exchanges by", "gather_scatter.strategies");
+  add(solve.sum_audit, "sums by", "solver.all_reduce");
   return found;
 }
 

@@ -3,41 +3,48 @@
 #pragma once
 
 #include <set>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "app/run_record.hpp"
 #include "core/communicator.hpp"
+#include "core/machine.hpp"
 #include "gs/tuning_guard.hpp"
 
 namespace nekbone_k {
 
+/// Ranks of a node that may use the same cores.
+struct CoreGroup {
+  std::string host;
+  std::vector<int> ranks;
+  std::set<int> cores;
+};
+
+/// The one of `rank`, by the cores that each rank is bound to.
+CoreGroup core_group(int rank, const NodeLayout& layout, const std::string& host,
+                     const std::vector<std::string>& binding);
+
 /// Processor time, s.
 struct CoreTime {
   double elapsed = 0;
-  double ranks = 0;  ///< had by the ranks on the node
-  double all = 0;    ///< in which the cores were not idle, or were another machine's
+  double ranks = 0;  ///< had by the ranks of a group
+  double all = 0;    ///< had by them and others on the group's cores
 };
 
-/// What there is to say of `cores` cores that the ranks on `host` may use; empty if they had what
-/// they wanted of them.
-std::string load_warning(const std::string& host, int cores, const CoreTime& time);
+/// What there is to say of a group; empty if it had what it wanted of its cores, or that cannot be
+/// told yet.
+std::string load_warning(const CoreGroup& group, const CoreTime& time);
 
-/// Watches who uses the cores of this rank's node from when it is made.
+/// Watches who uses the cores of a group from when it is made.
 class LoadWatch {
  public:
-  /// `hosts` and `binding` are of each rank, as in MachineRecord.
-  LoadWatch(const Communicator& comm, const std::vector<std::string>& hosts,
-            const std::vector<std::string>& binding);
+  explicit LoadWatch(CoreGroup group);
 
-  /// What there is to say by now, of the node of the lowest rank whose has something. Collective.
+  /// What there is to say by now, of the group of the lowest rank whose has something. Collective.
   std::string warning(const Communicator& comm) const;
 
  private:
-  std::string m_host;
-  std::vector<int> m_ranks;  ///< of the node
-  std::set<int> m_cores;     ///< that they may use
+  CoreGroup m_group;
   double m_begin, m_own_begin, m_all_begin;
 };
 
@@ -45,7 +52,7 @@ class LoadWatch {
 /// each reason once. Collective.
 std::vector<std::string> earlier_failures(const Case& input, const TuningGuard& journal);
 
-/// Choices that CG would have been faster without, beyond what noise explains.
+/// Choices that CG would have been faster without, beyond noise.
 std::vector<std::string> regrets(const SolveRecord& solve);
 
 }  // namespace nekbone_k

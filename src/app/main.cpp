@@ -111,19 +111,18 @@ void parse(CLI::App& app, CommandLine& line, int argc, char** argv) {
                        fmt::format("nekbone-k {} ({})", version_string, commit_string));
   app.footer(footer);
   app.allow_extras();
+  const auto given_no_value = [](std::string_view option) {
+    return InputError(fmt::format(
+        "{}: given no value; write --set key.path=value or --report FILE (see --help)", option));
+  };
   // CLI11 would take the next word for what is missing here.
   for (int a = 1; a < argc; ++a)
     if (const std::string_view word = argv[a]; word == "--set=" || word == "--report=")
-      throw InputError(fmt::format(
-          "{}: given no value; write --set key.path=value or --report FILE (see --help)",
-          word.substr(0, word.size() - 1)));
+      throw given_no_value(word.substr(0, word.size() - 1));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ArgumentMismatch&) {  // --set or --report, and then nothing
-    throw InputError(
-        fmt::format("{}: given no value; write --set key.path=value or --report FILE "
-                    "(see --help)",
-                    argv[argc - 1]));
+    throw given_no_value(argv[argc - 1]);
   }
   require_nothing_left(app, line);
   require_one_report(line.reports);

@@ -165,9 +165,8 @@ std::string solve_text(const SolveRecord& solve, const MachineRecord& machine) {
                     cost->ratio(), cost->rounds, cost->iterations));
   if (solve.audit)
     text += labelled_line("regret", audit_text(*solve.audit));
-  else if (solve.replayed)
-    text +=
-        labelled_line("regret", "not known: an earlier run chose, and this one verified no other");
+  else if (solve.passed && !solve.why_no_audit.empty())
+    text += labelled_line("regret", "not known: " + solve.why_no_audit);
   if (solve.sum_audit) text += labelled_line("  of sums", audit_text(*solve.sum_audit));
   text += labelled_line(solve.passed ? "PASS" : "FAIL", solve.verdict);
   return text;

@@ -174,9 +174,11 @@ void tune_and_solve(const Communicator& comm, Discretization& discretization,
               record.solve = solved;
               write_so_far();
             });
+  // One that is kept alone, by the input or on one rank, has nothing to be compared with, either.
+  const bool was_chosen = input.audit && input.strategies.size() > 1 && comm.size() > 1;
   for (const OrderRecord& order : record.orders)
-    record.solve->replayed =
-        record.solve->replayed || (order.order == input.solver_order && order.replayed);
+    if (order.order == input.solver_order && order.replayed && was_chosen)
+      record.solve->why_no_audit = "an earlier run chose, and this one verified no other";
   print(comm, progress, solve_text(*record.solve, record.machine));
 }
 
@@ -231,7 +233,8 @@ bool run(const Communicator& comm, const Case& input) {
   require_no_inverted_elements(comm, tuned);
 
   record.machine = make_machine_record(comm);
-  const LoadWatch load(comm, record.machine.hosts, record.machine.binding);
+  const LoadWatch load(
+      core_group(comm.rank(), layout, record.machine.hosts[comm.rank()], record.machine.binding));
   progress.stage("measuring the memory bandwidth");
   record.machine.bandwidth = measure_memory_bandwidth(comm, layout, budget.available);
   reset_peak_memory();  // what measuring took is not what the case takes

@@ -116,7 +116,6 @@ struct LeftOut {
 struct SolveRecord {
   int order = 0;
   std::string strategy, all_reduce;
-  bool replayed = false;  ///< the strategy is the choice of an earlier run
   std::vector<LeftOut> left_out;
   int iterations = 0;
   double tolerance = 0;            ///< asked for; 0: a fixed number of iterations
@@ -136,6 +135,7 @@ struct SolveRecord {
   double bandwidth = 0;        ///< B/s by those bytes
   double peak_memory = 0;      ///< B, largest resident set summed over the ranks
   std::optional<Audit> audit;  ///< of the exchange, where there was something to compare with
+  std::string why_no_audit;    ///< where there would be to users; empty elsewhere
   std::optional<Audit> sum_audit;  ///< of the sums over the ranks
   /// With deterministic sums: of the solution (see checksum()), and what they cost.
   std::optional<std::uint64_t> checksum;

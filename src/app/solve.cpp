@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <memory>
+#include <list>
 #include <tuple>
 
 #include "app/order_run.hpp"
@@ -164,10 +164,10 @@ std::optional<SummationCost> cost_of_determinism(
   };
   try {
     AssembledSpace ordinary(comm, a.space().mesh());
-    ordinary.gs().select(strategies.exchange);
-    std::optional<EllipticOperator> made;
-    communicating(guard, strategies,
-                  [&] { made.emplace(ordinary, geometry, a.lambda(), strategies.all_reduce); });
+    guarded(guard, strategies.exchange.name, [&] { ordinary.gs().select(strategies.exchange); });
+    const Guarded made(guard, guarded_name(strategies.all_reduce), [&] {
+      return EllipticOperator(ordinary, geometry, a.lambda(), strategies.all_reduce);
+    });
     const EllipticOperator& ordinary_a = *made;
     seconds_of(ordinary_a, 1);  // touches memory and code for the first time
     return compare_summations(
@@ -223,23 +223,22 @@ class SummedCg {
            const DeviceVector<double>& inverse_diagonal, const SolveStrategies& strategies,
            const TuningGuard& guard) {
     const auto add = [&](const AllReduceStrategy& sum) {
-      guarded(guard, guarded_name(sum), [&] {
-        m_ways.push_back(
-            std::make_unique<Way>(Way{sum,
-                                      {a.space(), geometry, a.lambda(), sum},
-                                      fused_ops(comm, a.space(), inverse_diagonal, sum)}));
+      m_ways.emplace_back(guard, guarded_name(sum), [&] {
+        return Way{sum,
+                   {a.space(), geometry, a.lambda(), sum},
+                   fused_ops(comm, a.space(), inverse_diagonal, sum)};
       });
     };
     add(strategies.all_reduce);
     for (const AllReduceStrategy& other : strategies.other_all_reduces) add(other);
-    m_selected = m_ways.front().get();
+    m_selected = &*m_ways.front();
   }
 
   std::vector<AuditedChoice> choices() {
     std::vector<AuditedChoice> choices;
     for (const auto& made : m_ways)
-      choices.push_back({made->sum.name, guarded_name(made->sum),
-                         [this, way = made.get()] { m_selected = way; }});
+      choices.push_back({(*made).sum.name, guarded_name((*made).sum),
+                         [this, way = &*made] { m_selected = way; }});
     return choices;
   }
   std::tuple<const EllipticOperator&, const FusedVectorOps&> selected() const {
@@ -252,7 +251,7 @@ class SummedCg {
     EllipticOperator a;
     FusedVectorOps ops;
   };
-  std::vector<std::unique_ptr<Way>> m_ways;
+  std::list<Guarded<Way>> m_ways;  // each stays where it is
   const Way* m_selected = nullptr;
 };
 
@@ -280,9 +279,9 @@ SolveRecord solve(const Communicator& comm, const Case& input, Discretization& d
   comm.barrier();
   const double begin = wall_seconds();
   const GeometricFactors& geometry = discretization.factors();
-  std::optional<EllipticOperator> made;
-  communicating(guard, strategies,
-                [&] { made.emplace(space, geometry, input.lambda, all_reduce); });
+  const std::string sum = guarded_name(all_reduce);
+  const Guarded made(guard, sum,
+                     [&] { return EllipticOperator(space, geometry, input.lambda, all_reduce); });
   const EllipticOperator& a = *made;
   const Problem problem(input.problem, input.mesh, input.lambda);
   const CgVectors v{space.make_vector("x"), space.make_vector("r"), space.make_vector("p"),
@@ -318,16 +317,12 @@ SolveRecord solve(const Communicator& comm, const Case& input, Discretization& d
                                  guard.go_on();
                                });
   };
-  // The sums are made and ended here, which may not come back, either.
   const auto with_vector_ops = [&](const auto& action) {
     if (input.vector_ops == VectorOps::kokkos_kernels)
       return action(KokkosKernelsVectorOps(comm, space.range(), inverse_diagonal));
-    std::optional<FusedVectorOps> ops;
-    const std::string sum = guarded_name(all_reduce);
-    guarded(guard, sum, [&] { ops.emplace(fused_ops(comm, space, inverse_diagonal, all_reduce)); });
-    auto result = action(*ops);
-    guarded(guard, sum, [&] { ops.reset(); });
-    return result;
+    const Guarded ops(guard, sum,
+                      [&] { return fused_ops(comm, space, inverse_diagonal, all_reduce); });
+    return action(*ops);
   };
   const CgResult cg = with_vector_ops([&](const auto& ops) {
     return communicating(guard, strategies, [&] {

@@ -15,7 +15,6 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <numeric>
 #include <sstream>
 
 #include "core/errors.hpp"
@@ -53,6 +52,7 @@ NodeLayout find_node_layout(const Communicator& comm) {
   NodeLayout layout;
   layout.node_ranks = static_cast<int>(ranks.size());
   layout.node_rank = place_among(ranks, comm.rank());
+  layout.ranks = ranks;
   layout.nodes = static_cast<int>(comm.sum(std::int64_t{layout.node_rank == 0 ? 1 : 0}));
   return layout;
 }
@@ -100,8 +100,8 @@ double own_processor_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-double busy_seconds(const std::set<int>& cores) {
-  std::ifstream file("/proc/stat");
+double busy_seconds(const std::set<int>& cores, const std::filesystem::path& stat) {
+  std::ifstream file(stat);
   double ticks = 0;
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);
@@ -109,10 +109,9 @@ double busy_seconds(const std::set<int>& cores) {
     words >> name;
     if (name.size() < 4 || name.compare(0, 3, "cpu") != 0) continue;
     if (cores.count(std::atoi(name.c_str() + 3)) == 0) continue;
-    // user nice system idle iowait irq softirq steal; what comes after is in these
-    std::array<double, 8> times{};
-    for (double& time : times) words >> time;
-    ticks += std::accumulate(times.begin(), times.end(), 0.0) - times[3] - times[4];
+    double user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, steal = 0;
+    words >> user >> nice >> system >> idle >> iowait >> irq >> softirq >> steal;
+    ticks += user + nice + system + steal;
   }
   return ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
@@ -131,10 +130,18 @@ std::string host_name() {
 }
 
 namespace {
+/// Of all threads: OpenMP may have bound each to a core of its own, the first one too.
 cpu_set_t affinity() {
   cpu_set_t set;
   CPU_ZERO(&set);
   sched_getaffinity(0, sizeof(set), &set);
+  std::error_code ignored;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", ignored)) {
+    cpu_set_t its;
+    CPU_ZERO(&its);
+    if (sched_getaffinity(std::atoi(thread.path().filename().c_str()), sizeof(its), &its) == 0)
+      CPU_OR(&set, &set, &its);
+  }
   return set;
 }
 }  // namespace

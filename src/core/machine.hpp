@@ -2,6 +2,7 @@
 /// What the program can learn about the machine that it runs on.
 #pragma once
 
+#include <filesystem>
 #include <set>
 #include <string>
 #include <vector>
@@ -12,9 +13,10 @@ namespace nekbone_k {
 
 /// Ranks of one node, and this rank's place among them.
 struct NodeLayout {
-  int node_ranks = 1;  ///< ranks on this rank's node
-  int node_rank = 0;   ///< place among them
-  int nodes = 1;       ///< nodes of the whole run
+  int node_ranks = 1;         ///< ranks on this rank's node
+  int node_rank = 0;          ///< place among them
+  int nodes = 1;              ///< nodes of the whole run
+  std::vector<int> ranks{0};  ///< ranks on this rank's node, ascending
 };
 
 /// By the nodes that there are, whatever NEKBONE_K_RANKS_PER_NODE pretends, as memory and cores are
@@ -35,14 +37,15 @@ int launched_processes();
 std::string host_name();
 /// The processor's name, or "unknown".
 std::string processor_name();
-/// The cores this process may run on, e.g. "0-1,4", and how many they are.
+/// The cores that this process's threads, each for itself or all of them, may run on by now, e.g.
+/// "0-1,4", and how many they are.
 std::string allowed_cores();
 int allowed_core_count();
 /// Processor time, s, that this process has had, on all its threads.
 double own_processor_seconds();
-/// Time, s, that `cores` of this node have spent on anything, another virtual machine's work
-/// included, since they were switched on; 0 where the system does not say.
-double busy_seconds(const std::set<int>& cores);
+/// Time, s, that `cores` of this node have spent on processes, or on another virtual machine, since
+/// they were switched on; 0 where the system does not say. `stat` is Linux' file of that.
+double busy_seconds(const std::set<int>& cores, const std::filesystem::path& stat = "/proc/stat");
 /// First line of the MPI library's own description.
 std::string mpi_library();
 /// Now, in UTC by ISO 8601.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/errors.hpp"
+#include "gs/statistics.hpp"
 
 namespace nekbone_k {
 
@@ -19,6 +20,12 @@ std::size_t Audit::best() const {
 }
 
 double Audit::regret() const { return strategies.front().timing.relative_to_best - 1; }
+
+bool Audit::is_beaten() const {
+  constexpr int least_rounds = 6;
+  return best() != 0 && rounds >= least_rounds &&
+         is_slower(strategies.front().timing.samples, strategies[best()].timing.samples);
+}
 
 Audit audit_choice(const Communicator& comm, std::span<const AuditedChoice> choices,
                    double iteration_seconds, const AuditedWork& work, const AuditOptions& options,

@@ -38,6 +38,8 @@ struct Audit {
   std::size_t best() const;
   /// How much longer an iteration took by the choice than by the best: 0 if it is the best.
   double regret() const;
+  /// Whether the best was faster beyond noise, which takes some rounds to tell: see is_slower().
+  bool is_beaten() const;
 };
 
 /// What the choice was made for.

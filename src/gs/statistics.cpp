@@ -43,10 +43,20 @@ Summary summarize(std::span<const double> samples) {
   return {median(samples), quantile(0.025), quantile(0.975), mean, deviation};
 }
 
-bool is_tie(std::span<const double> a, std::span<const double> b, double tolerance) {
+namespace {
+Summary summarize_differences(std::span<const double> a, std::span<const double> b) {
   std::vector<double> differences(std::min(a.size(), b.size()));
   for (std::size_t i = 0; i < differences.size(); ++i) differences[i] = a[i] - b[i];
-  const Summary difference = summarize(differences);
+  return summarize(differences);
+}
+}  // namespace
+
+bool is_slower(std::span<const double> a, std::span<const double> b, double tolerance) {
+  return summarize_differences(a, b).low > 0 && median(a) > (1 + tolerance) * median(b);
+}
+
+bool is_tie(std::span<const double> a, std::span<const double> b, double tolerance) {
+  const Summary difference = summarize_differences(a, b);
   const double smaller = std::min(median(a), median(b)), larger = std::max(median(a), median(b));
   return difference.low <= 0 && difference.high >= 0 && larger - smaller <= tolerance * smaller;
 }

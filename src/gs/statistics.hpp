@@ -27,4 +27,8 @@ Summary summarize(std::span<const double> samples);
 /// to the smaller.
 bool is_tie(std::span<const double> a, std::span<const double> b, double tolerance = 0.03);
 
+/// Whether `a` is slower than `b`, measured in the same rounds: the interval of the median of their
+/// paired differences lies above 0, and the medians are further than `tolerance` apart.
+bool is_slower(std::span<const double> a, std::span<const double> b, double tolerance = 0.03);
+
 }  // namespace nekbone_k

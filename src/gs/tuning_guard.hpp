@@ -4,6 +4,7 @@
 
 #include <exception>
 #include <functional>
+#include <memory>
 #include <string>
 #include <type_traits>
 
@@ -68,6 +69,33 @@ std::invoke_result_t<Action> guarded(const TuningGuard& guard, const std::string
     throw;
   }
 }
+
+/// What `make` returns, whose making and end use `strategy`, and are watched like that.
+template <class T>
+class Guarded {
+ public:
+  template <class Make>
+  Guarded(const TuningGuard& guard, const std::string& strategy, const Make& make)
+      : m_guard(guard), m_strategy(strategy) {
+    guarded(m_guard, m_strategy, [&] { m_value.reset(new T(make())); });
+  }
+  ~Guarded() {
+    m_guard.enter(m_strategy);
+    m_value.reset();
+    m_guard.leave();
+  }
+  Guarded(const Guarded&) = delete;
+  Guarded& operator=(const Guarded&) = delete;
+
+  const T& operator*() const { return *m_value; }
+
+ private:
+  const TuningGuard& m_guard;
+  std::string m_strategy;
+  std::unique_ptr<T> m_value;
+};
+template <class Make>
+Guarded(const TuningGuard&, const std::string&, const Make&) -> Guarded<std::invoke_result_t<Make>>;
 
 /// What `action` throws on this rank, for people; empty if nothing. Passed on are an
 /// UnavailableError, which all ranks throw, and what says that memory is short: that is no fault of

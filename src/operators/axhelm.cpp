@@ -154,7 +154,8 @@ void with_geometry(const AxhelmArguments& arguments, const Action& action) {
 template <int... orders>
 int blocks_per_team(int order, std::integer_sequence<int, orders...>) {
   int blocks = 1;
-  ((order == orders && (blocks = AxhelmShape<ExecutionSpace, orders + 1>::blocks_per_team)) || ...);
+  ((blocks = order == orders ? AxhelmShape<ExecutionSpace, orders + 1>::blocks_per_team : blocks),
+   ...);
   return blocks;
 }
 

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Runs of the program that pass: what they compute, print and write."""
 
+import contextlib
 import json
 import math
 import os
 import pty
 import re
 import statistics
+import subprocess
+import sys
 import threading
 import unittest.mock
 
@@ -621,6 +624,19 @@ class Strategies(RunTest):
                 self.assertRegex(run.out, rf"(?m)^  MPI transfers {found['memory']} .*{words}")
                 claim = {None: "no query in this MPI", True: "GPU-aware", False: "not\\s+GPU-aware"}
                 self.assertRegex(run.out, rf"; [^;]*{claim[found['claims_device_memory']]}")
+
+    def test_a_loaded_machine_is_warned_of(self):
+        """Others on all cores there are take a third of them at least."""
+        with contextlib.ExitStack() as stack:
+            for _ in range(2 * os.cpu_count()):
+                busy = stack.enter_context(subprocess.Popen([sys.executable, "-c", "while True: pass"]))
+                stack.callback(busy.kill)
+            report, run = self.passing(
+                2, gather_scatter__tuning__grid_budget_seconds="2",
+                gather_scatter__tuning__budget_seconds="1",
+                gather_scatter__tuning__minimum_rounds="30")
+        self.assertRegex(run.out, r"(?m)^  WARNING +other processes, or another virtual machine, took")
+        self.assertIn("other processes", " ".join(report["warnings"]))
 
     def test_pretended_nodes_are_warned_of(self):
         with unittest.mock.patch.dict(os.environ, NEKBONE_K_RANKS_PER_NODE="2"):

@@ -84,6 +84,10 @@ TEST_F(DecisionCacheTest, SaysOfALongListWhatIsInOneAlone) {
             Differences{"strategies are now with s1, s10, s11 and 34 more"});
   EXPECT_EQ(differences(many, many.substr(0, many.rfind(',')) + ", new"),
             Differences{"strategies are now without s38, with new"});
+  // Of other lists the order counts, and how often something stands there.
+  const DecisionKey earlier{"exchanges", {{"ranks per node", many}}};
+  EXPECT_EQ(earlier.differences({"exchanges", {{"ranks per node", many + ", s1"}}}),
+            Differences{"ranks per node was " + many + ", now " + many + ", s1"});
 }
 
 TEST_F(DecisionCacheTest, TakesNoChoiceOfOtherWork) {

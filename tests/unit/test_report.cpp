@@ -497,7 +497,7 @@ TEST(ReportSolve, SaysWhenAnEarlierRunChose) {
   RunRecord run = usual_run();
   run.solve->audit.reset();
   EXPECT_FALSE(contains(solve_text(*run.solve, run.machine), "regret"));
-  run.solve->replayed = true;
+  run.solve->why_no_audit = "an earlier run chose";
   EXPECT_TRUE(contains(solve_text(*run.solve, run.machine),
                        "regret        not known: an earlier run chose"));
 }

@@ -131,6 +131,16 @@ TEST(StatisticsSummary, IsTheSameEveryTime) {
 // In the ties below both candidates are the better one in some rounds, so that the interval of the
 // median difference is [-d, d]: 3 of 5 rounds against 2 leave either side 30 % of the resamples.
 
+TEST(StatisticsSlower, IsWhatIsSoBeyondNoiseAndTheTolerance) {
+  const std::vector<double> one(8, 1.0), slower(8, 1.05), a_little_slower(8, 1.02);
+  const std::vector<double> noisy{1.2, 0.9, 1.2, 0.9, 1.2, 1.2, 0.9, 1.2};
+  EXPECT_TRUE(is_slower(slower, one));
+  EXPECT_FALSE(is_slower(one, slower));
+  EXPECT_FALSE(is_slower(a_little_slower, one));
+  EXPECT_TRUE(is_slower(a_little_slower, one, 0.01));
+  EXPECT_FALSE(is_slower(noisy, one));
+}
+
 TEST(StatisticsTie, EqualSamplesTie) {
   const Samples samples{1, 2, 3, 4, 5};
   EXPECT_TRUE(is_tie(samples, samples));
