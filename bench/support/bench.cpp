@@ -6,8 +6,6 @@
 namespace nekbone_k {
 namespace {
 
-/// Shorter samples would measure the clock and the barrier's ragged end.
-constexpr double shortest_sample = 200e-6;
 constexpr int fewest_rounds = 5, most_rounds = 1000;
 constexpr double most_repeats = 1000;
 
@@ -30,17 +28,17 @@ Bench::Sample Bench::sample_of(std::function<void()> operation) const {
   };
 }
 
-int Bench::repeats_for(const Sample& sample) const {
+int Bench::repeats_for(const Sample& sample, double least_seconds) const {
   if (m_options.quick) return 1;
   sample(1);  // touches memory and code for the first time
   const double once = m_comm.max(std::min(sample(1), sample(1)));
-  return static_cast<int>(std::clamp(shortest_sample / std::max(once, 1e-9), 1.0, most_repeats));
+  return static_cast<int>(std::clamp(least_seconds / std::max(once, 1e-9), 1.0, most_repeats));
 }
 
-std::vector<Timing> Bench::measure(const std::vector<Sample>& samples) const {
+std::vector<Timing> Bench::measure(const std::vector<Sample>& samples, double least_seconds) const {
   std::vector<int> repeats;
   repeats.reserve(samples.size());
-  for (const Sample& sample : samples) repeats.push_back(repeats_for(sample));
+  for (const Sample& sample : samples) repeats.push_back(repeats_for(sample, least_seconds));
   std::vector<Timing> timings(samples.size());
   const double begin = wall_seconds();
   int rounds = 0;

@@ -58,21 +58,26 @@ class Bench {
   Sample sample_of(std::function<void()> operation) const;
 
   /// Times each of `samples` in interleaved rounds after a warm-up, so that what disturbs one
-  /// disturbs all. A sample repeats its operation until it lasts 200 µs; the rounds fill
+  /// disturbs all. A sample repeats its operation until it lasts `least_seconds`; the rounds fill
   /// options().seconds, at least five. Collective, with the same result on every rank.
-  std::vector<Timing> measure(const std::vector<Sample>& samples) const;
+  std::vector<Timing> measure(const std::vector<Sample>& samples,
+                              double least_seconds = shortest_sample) const;
 
   /// The same for one operation.
-  Timing measure(const std::function<void()>& operation) const {
-    return measure(std::vector{sample_of(operation)}).front();
+  Timing measure(const std::function<void()>& operation,
+                 double least_seconds = shortest_sample) const {
+    return measure(std::vector{sample_of(operation)}, least_seconds).front();
   }
 
   /// Reports the median as the benchmark's time of one operation.
   static void report(benchmark::State& state, const Timing& timing);
 
  private:
+  /// Shorter samples would measure the clock and the barrier's ragged end.
+  static constexpr double shortest_sample = 200e-6;
+
   /// Operations that make a sample last long enough, the same on every rank.
-  int repeats_for(const Sample& sample) const;
+  int repeats_for(const Sample& sample, double least_seconds) const;
 
   const Communicator& m_comm;
   BenchOptions m_options;

@@ -11,6 +11,7 @@
 
 #include "app/doctor_record.hpp"
 #include "app/doctor_text.hpp"
+#include "app/doubts.hpp"
 #include "app/format.hpp"
 #include "app/machine_record.hpp"
 #include "app/report.hpp"
@@ -116,6 +117,7 @@ Availability try_one(const Communicator& comm, const AnyStrategy& strategy,
   say(comm, attempt_text(strategy.name));
   comm.barrier();
   Availability result{strategy.name, guard.why_excluded(guarded_as)};
+  result.is_journaled = !result.why_not.empty();
   if (result.why_not.empty() && !messages_come) {
     result.why_not = why_unavailable(comm, strategy);
   } else if (result.why_not.empty()) {
@@ -158,6 +160,8 @@ std::vector<Availability> try_sums(const Communicator& comm, const TuningGuard& 
 bool doctor(const Communicator& comm, const DoctorOptions& options) {
   pretended_ranks_per_node();  // throws, before anything is begun, if it cannot be used
   DoctorRecord record = look_around(comm);
+  const LoadWatch load(core_group(comm.rank(), find_node_layout(comm),
+                                  record.machine.hosts[comm.rank()], record.machine.binding));
   say(comm, doctor_header_text(record) + probe_header_text(record));
   TuningWatch watch(comm, options.journal, options.patience, record.machine, /*is_probe=*/true);
   const TuningGuard guard = watch.guard();
@@ -166,6 +170,9 @@ bool doctor(const Communicator& comm, const DoctorOptions& options) {
   if (!record.probe.stuck) say(comm, paths_text(measure_paths(comm, all_strategies(), guard)));
   record.exchanges = try_exchanges(comm, guard, !record.probe.stuck);
   record.sums = try_sums(comm, guard, !record.probe.stuck);
+  if (!watch.complaint().empty()) record.machine.warnings.push_back(watch.complaint());
+  if (std::string loaded = load.warning(comm); !loaded.empty())
+    record.machine.warnings.push_back(std::move(loaded));
   say(comm, findings_text(find_faults(record)));
   if (record.probe.stuck) {
     comm.barrier();                             // rank 0 has said everything

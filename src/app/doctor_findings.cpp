@@ -56,6 +56,23 @@ void add_strategy_faults(const DoctorRecord& record, Findings& findings) {
   add(record.sums, " gives wrong sums");
 }
 
+/// What runs leave out because of an earlier job: each reason once.
+void add_journaled(const DoctorRecord& record, Findings& findings) {
+  const auto add = [&](const std::vector<Availability>& tried) {
+    for (const Availability& one : tried) {
+      if (!one.is_journaled) continue;
+      const std::size_t end = std::min(one.why_not.find("; "), one.why_not.size());
+      const std::string what = one.why_not.substr(0, end) + ", so that runs leave it out";
+      if (std::none_of(findings.begin(), findings.end(),
+                       [&](const Finding& finding) { return finding.what == what; }))
+        findings.push_back({what, "if somebody ended that job, or what it met is mended, " +
+                                      one.why_not.substr(std::min(end + 2, one.why_not.size()))});
+    }
+  };
+  add(record.exchanges);
+  add(record.sums);
+}
+
 /// Right, but not what was to be expected.
 void add_transfer_surprises(const DoctorRecord& record, Findings& findings) {
   const MpiProbe& probe = record.probe;
@@ -207,6 +224,7 @@ std::vector<Finding> find_faults(const DoctorRecord& record) {
   Findings findings;
   add_transfer_faults(record, findings);
   add_strategy_faults(record, findings);
+  add_journaled(record, findings);
   add_rank_faults(record, findings);
   for (const std::string& warning : record.machine.warnings) {
     const std::size_t end = warning.find("; ");

@@ -14,6 +14,7 @@ namespace nekbone_k {
 /// does wrong (empty: nothing).
 struct Availability {
   std::string name, why_not, wrong = {};
+  bool is_journaled = false;  ///< why_not is what the journal says of an earlier job
 };
 
 /// All that doctor looked at, alike on every rank.

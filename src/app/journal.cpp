@@ -18,6 +18,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/file_lock.hpp"
+#include "app/format.hpp"
 #include "app/regular_file.hpp"
 #include "core/machine.hpp"
 
@@ -61,6 +62,11 @@ int open_locked(const char* path, int flags) {
 bool append(const std::string& path, const std::string& line) {
   const int file = open_locked(path.c_str(), O_CREAT | O_APPEND);
   if (file < 0) return false;
+  // What another left half written, as on a full disk, must not take this line with it.
+  const off_t size = lseek(file, 0, SEEK_END);
+  char last = '\n';
+  if (size > 0 && pread(file, &last, 1, size - 1) == 1 && last != '\n')
+    static_cast<void>(!::write(file, "\n", 1));
   const bool all = ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
   close(file);
   return all;
@@ -135,13 +141,16 @@ Journal::Journal(std::string path, std::string place)
     : m_path(std::move(path)), m_place(std::move(place)), m_writable(why_not_writable().empty()) {
   std::ifstream file;
   if (why_not_a_file(m_path).empty()) file.open(m_path);
+  int number = 0;
   for (std::string text; file.is_open() && std::getline(file, text);) {
+    ++number;
+    if (text.empty()) continue;
     try {
       const auto json = nlohmann::json::parse(text);
       if (json.at("how") == begun && is_alive(json)) continue;
       m_lines.push_back({json.at("strategy"), json.at("place"), json.at("how"), json.at("when")});
     } catch (const nlohmann::json::exception&) {
-      continue;
+      m_unreadable.push_back(number);
     }
   }
   struct sigaction action {};
@@ -169,6 +178,16 @@ std::string Journal::why_not_writable() const {
   fs::path asked = m_path;
   if (!fs::exists(asked, ignored)) asked = asked.has_parent_path() ? asked.parent_path() : ".";
   return access(asked.c_str(), W_OK) == 0 ? "" : std::strerror(errno);
+}
+
+std::string Journal::complaint() const {
+  if (const std::string why = why_not_writable(); !why.empty())
+    return fmt::format("{} cannot be written: {}; the next run would not know what ends this one",
+                       m_path, why);
+  if (m_unreadable.empty()) return {};
+  return fmt::format(
+      "of {} line{} {} cannot be read: what stood there is tried; mend it or delete it", m_path,
+      m_unreadable.size() == 1 ? "" : "s", ranges_text(m_unreadable));
 }
 
 std::string Journal::why_excluded(const std::string& strategy) const {

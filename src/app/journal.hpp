@@ -28,7 +28,7 @@ struct JournalWriter {
 class Journal {
  public:
   /// Reads the lines of `path`; those of another `place` (MPI, backend) do not count. Others than
-  /// lines of a journal are passed over. Not collective.
+  /// lines of a journal are passed over, and complaint() says so. Not collective.
   Journal(std::string path, std::string place);
   ~Journal();
   Journal(const Journal&) = delete;
@@ -36,6 +36,9 @@ class Journal {
 
   /// Why lines cannot be written, as far as can be told before, or nothing.
   std::string why_not_writable() const;
+
+  /// What is wrong with the file, for people, and what to do; or nothing.
+  std::string complaint() const;
 
   /// Why `strategy` should be left out, in words, or nothing. Plain and overlapped are one.
   std::string why_excluded(const std::string& strategy) const;
@@ -65,7 +68,8 @@ class Journal {
   std::string m_path, m_place;
   bool m_writable;
   std::vector<Line> m_lines;
-  std::string m_begun;  ///< the line of begin(), as it stands in the file
+  std::vector<int> m_unreadable;  ///< numbers of lines, from 1
+  std::string m_begun;            ///< the line of begin(), as it stands in the file
   std::map<std::vector<std::string>, const JournalLines*> m_lines_of;  ///< of what was tried
 };
 

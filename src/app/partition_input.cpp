@@ -77,11 +77,13 @@ std::string complaint_about(const GivenPartition& given, const std::array<int, 3
         ranks, fmt::join(elements, ", "), longest, longest == 1 ? "" : "s");
   }
   const auto good = compact_grid(elements, ranks);
+  const bool slabs_fit = complaint_about({PartitionMode::slabs, {}}, elements, ranks).empty();
   return fmt::format(
       "given [{}] for {} rank{} and elements [{}]; allowed: three integers whose product is {}, "
-      "each at most the elements of its direction{}, or auto or bisection",
+      "each at most the elements of its direction{}, or auto, bisection{}",
       fmt::join(given.blocks, ", "), ranks, ranks == 1 ? "" : "s", fmt::join(elements, ", "), ranks,
-      good ? fmt::format(", such as [{}]", fmt::join(good->blocks, ", ")) : " (there are none)");
+      good ? fmt::format(", such as [{}]", fmt::join(good->blocks, ", ")) : " (there are none)",
+      slabs_fit ? " or slabs" : "");
 }
 
 const char* name(PartitionMode mode) {

@@ -18,6 +18,8 @@ std::string grid_text(const GridRecord& grid, int ranks);
 std::string order_text(const OrderRecord& order);
 std::string all_reduce_text(const AllReduceRecord& tuning);
 std::string solve_text(const SolveRecord& solve, const MachineRecord& machine);
+/// What comes after it under the same heading.
+std::string comparisons_text(const SolveRecord& solve);
 /// Mean and standard deviation of every strategy at every order, all tuned with the same
 /// strategies.
 std::string means_text(const std::vector<OrderRecord>& orders);

@@ -1,9 +1,11 @@
 // The terminal report: its header, the CG run and its end. The machine is in report_machine.cpp, an
 // order's tuning in report_order.cpp.
 #include <fmt/format.h>
-#include <cmath>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "app/format.hpp"
 #include "app/report.hpp"
@@ -110,12 +112,13 @@ std::string audit_text(const Audit& audit) {
   const auto& choice = audit.strategies.front();
   const auto& best = audit.strategies[audit.best()];
   const std::size_t tried = audit.strategies.size() - 1;
-  const std::string verdict = audit.best() == 0 ? "no other was faster"
-                              : choice.timing.tie
-                                  ? fmt::format("ties with {}, which took {:.1f} % less", best.name,
-                                                100 * (1 - 1 / (1 + audit.regret())))
-                                  : fmt::format("{} would have taken {:.1f} % less", best.name,
-                                                100 * (1 - 1 / (1 + audit.regret())));
+  const double less = 100 * (1 - 1 / (1 + audit.regret()));  // per cent
+  const std::string verdict =
+      audit.best() == 0   ? "no other was faster"
+      : choice.timing.tie ? fmt::format("ties with {}, which took {:.1f} % less", best.name, less)
+      : audit.is_beaten()
+          ? fmt::format("{} would have taken {:.1f} % less", best.name, less)
+          : fmt::format("{} took {:.1f} % less, which may be noise", best.name, less);
   return fmt::format(
       "{} an iteration, start included, by the choice, {} rounds of {} iteration{} beside {} of {} "
       "others: {}",
@@ -126,9 +129,10 @@ std::string audit_text(const Audit& audit) {
 }  // namespace
 
 std::string solve_text(const SolveRecord& solve, const MachineRecord& machine) {
-  std::string text =
-      fmt::format("\n{}", heading(fmt::format("CG at order {}, strategy {}, sums by {}",
-                                              solve.order, solve.strategy, solve.all_reduce)));
+  std::string text = fmt::format(
+      "\n{}",
+      heading(fmt::format("CG at order {}, strategy {}, sums by {}{}", solve.order, solve.strategy,
+                          solve.all_reduce, solve.kernels_sum ? " and MPI_Allreduce" : "")));
   text +=
       labelled_line("size", fmt::format("{} elements, {} DOFs, {} local points",
                                         count_text(static_cast<double>(solve.elements)),
@@ -156,6 +160,11 @@ std::string solve_text(const SolveRecord& solve, const MachineRecord& machine) {
         labelled_line("checksum", fmt::format("{:016x}, of the solution's bits: the same for every "
                                               "strategy and number of ranks",
                                               *solve.checksum));
+  return text + labelled_line(solve.passed ? "PASS" : "FAIL", solve.verdict);
+}
+
+std::string comparisons_text(const SolveRecord& solve) {
+  std::string text;
   if (const auto& cost = solve.summation_cost)
     text += labelled_line(
         "determinism",
@@ -168,20 +177,39 @@ std::string solve_text(const SolveRecord& solve, const MachineRecord& machine) {
   else if (solve.passed && !solve.why_no_audit.empty())
     text += labelled_line("regret", "not known: " + solve.why_no_audit);
   if (solve.sum_audit) text += labelled_line("  of sums", audit_text(*solve.sum_audit));
-  text += labelled_line(solve.passed ? "PASS" : "FAIL", solve.verdict);
   return text;
 }
 
 namespace {
 
-/// Why there was no way to do something; nothing where there was one.
+/// Why there was no way to do something, by the first that was tried; nothing where there was one.
 template <class Tuning>
-std::string none_selected_text(const std::string& what, const Tuning& tuning) {
+std::string why_none(const Tuning& tuning) {
   const bool none = std::none_of(tuning.candidates.begin(), tuning.candidates.end(),
                                  [](const auto& c) { return c.available; });
   if (!none || tuning.candidates.empty()) return {};
   const auto& first = tuning.candidates.front();
-  return fmt::format("; no way {}: {}: {}", what, first.strategy.name, first.failure);
+  return fmt::format("{}: {}", first.strategy.name, first.failure);
+}
+
+/// The same of all orders, those alike drawn together.
+std::string no_exchange_text(const std::vector<OrderRecord>& orders) {
+  std::vector<std::pair<std::string, std::vector<int>>> reasons;
+  for (const OrderRecord& order : orders) {
+    const std::string why = why_none(order.tuning);
+    if (why.empty()) continue;
+    const auto same = std::find_if(reasons.begin(), reasons.end(),
+                                   [&](const auto& reason) { return reason.first == why; });
+    if (same == reasons.end())
+      reasons.push_back({why, {order.order}});
+    else
+      same->second.push_back(order.order);
+  }
+  std::string text;
+  for (const auto& [why, its_orders] : reasons)
+    text += fmt::format("; no way to exchange at order{} {}: {}", its_orders.size() == 1 ? "" : "s",
+                        fmt::join(its_orders, ", "), why);
+  return text;
 }
 
 }  // namespace
@@ -221,10 +249,10 @@ std::string closing_text(const RunRecord& record) {
   if (record.solve)
     for (const auto& [strategy, failure] : record.solve->left_out)
       summary += fmt::format("; {} was right in tuning and WRONG in CG", strategy);
-  for (const OrderRecord& order : record.orders)
-    summary +=
-        none_selected_text(fmt::format("to exchange at order {}", order.order), order.tuning);
-  if (record.all_reduce) summary += none_selected_text("to sum over the ranks", *record.all_reduce);
+  summary += no_exchange_text(record.orders);
+  if (record.all_reduce)
+    if (const std::string why = why_none(*record.all_reduce); !why.empty())
+      summary += "; no way to sum over the ranks: " + why;
   return text + labelled_line(record.passed ? "PASS" : "FAIL", summary);
 }
 

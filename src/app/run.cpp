@@ -166,12 +166,18 @@ void tune_and_solve(const Communicator& comm, Discretization& discretization,
   const Strategy* const strategy = selected_strategy(record.orders, input.solver_order);
   const int sum = record.all_reduce->selected;
   if (strategy == nullptr || sum < 0) return;
+  bool is_printed = false;
+  const auto print_once = [&] {
+    if (!is_printed) print(comm, progress, solve_text(*record.solve, record.machine));
+    is_printed = true;
+  };
   record.solve =
       solve(comm, input, discretization,
             {*strategy, other_strategies(record.orders, input.solver_order),
              record.all_reduce->candidates[sum].strategy, other_all_reduces(*record.all_reduce)},
             guard, progress, [&](const SolveRecord& solved) {
               record.solve = solved;
+              print_once();
               write_so_far();
             });
   // One that is kept alone, by the input or on one rank, has nothing to be compared with, either.
@@ -179,7 +185,8 @@ void tune_and_solve(const Communicator& comm, Discretization& discretization,
   for (const OrderRecord& order : record.orders)
     if (order.order == input.solver_order && order.replayed && was_chosen)
       record.solve->why_no_audit = "an earlier run chose, and this one verified no other";
-  print(comm, progress, solve_text(*record.solve, record.machine));
+  print_once();
+  print(comm, progress, comparisons_text(*record.solve));
 }
 
 /// What a dry run says of one order. Collective.
@@ -243,7 +250,9 @@ bool run(const Communicator& comm, const Case& input) {
   progress.stage("trying MPI's transfers");
   record.machine.transfers = probe_transfers(comm, chosen_strategies(input), watch.guard());
   print(comm, progress, transfers_text(*record.machine.transfers));
-  record.warnings = earlier_failures(input, watch.guard());
+  if (!watch.complaint().empty()) record.warnings.push_back(watch.complaint());
+  for (std::string& failure : earlier_failures(input, watch.guard()))
+    record.warnings.push_back(std::move(failure));
   const TuningGuard guard = without_wrong_transfers(watch.guard(), *record.machine.transfers);
   progress.stage("measuring the machine's paths");
   record.machine.paths = measure_paths(comm, chosen_strategies(input), guard);
@@ -267,10 +276,11 @@ bool run(const Communicator& comm, const Case& input) {
     if (comm.is_root()) file->write_for_now(to_json(record));
   };
   if (input.solves()) tune_and_solve(comm, *discretization, guard, write_so_far, progress, record);
-  if (record.solve)
-    for (std::string& regret : regrets(*record.solve)) record.warnings.push_back(std::move(regret));
+  // Where others were in the way they may be why a choice looks bad.
   if (std::string loaded = load.warning(comm); !loaded.empty())
     record.warnings.push_back(std::move(loaded));
+  else if (record.solve)
+    for (std::string& regret : regrets(*record.solve)) record.warnings.push_back(std::move(regret));
   sum_up(comm, begin, record);
   record.complete = true;
   print(comm, progress, closing_text(record));

@@ -116,6 +116,7 @@ struct LeftOut {
 struct SolveRecord {
   int order = 0;
   std::string strategy, all_reduce;
+  bool kernels_sum = false;  ///< Kokkos Kernels' products, by MPI_Allreduce; p·Ap by all_reduce
   std::vector<LeftOut> left_out;
   int iterations = 0;
   double tolerance = 0;            ///< asked for; 0: a fixed number of iterations

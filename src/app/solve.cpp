@@ -272,6 +272,7 @@ SolveRecord solve(const Communicator& comm, const Case& input, Discretization& d
   const auto& [strategy, others, all_reduce, other_sums] = strategies;
   record.strategy = strategy.name;
   record.all_reduce = all_reduce.name;
+  record.kernels_sum = input.vector_ops == VectorOps::kokkos_kernels;
   if (!right) {
     record.verdict = "no exchange is right as CG would use it, so CG was not begun";
     return record;

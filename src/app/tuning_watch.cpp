@@ -58,11 +58,8 @@ TuningWatch::TuningWatch(const Communicator& comm, const std::string& journal, d
         }
         _exit(static_cast<int>(ExitCode::internal));
       }) {
-  if (const std::string why = m_journal.why_not_writable(); comm.is_root() && !why.empty())
-    fmt::print(
-        stderr,
-        "nekbone-k: {} cannot be written: {}; the next run would not know what ends this one\n",
-        journal, why);
+  m_complaint = comm.broadcast(m_journal.complaint());
+  if (comm.is_root() && !m_complaint.empty()) fmt::print(stderr, "nekbone-k: {}\n", m_complaint);
 }
 
 void TuningWatch::watch() {

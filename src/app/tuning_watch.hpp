@@ -28,6 +28,9 @@ class TuningWatch {
   /// they end the job.
   TuningGuard guard();
 
+  /// What is wrong with rank 0's journal, for people, or nothing.
+  const std::string& complaint() const { return m_complaint; }
+
  private:
   void watch();
 
@@ -35,6 +38,7 @@ class TuningWatch {
   bool m_is_probe;
   double m_patience;
   std::string m_started;
+  std::string m_complaint;
   JournalWriter m_root;                ///< writes down what is begun
   std::vector<std::string> m_entered;  // one within another
   Journal m_journal;

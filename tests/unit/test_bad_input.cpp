@@ -371,9 +371,16 @@ const std::vector<Mistake> keys_that_do_not_fit{
      "mesh:\n  elements: [4, 4, 4]\n  partition: [2, 2, 1]\n",
      "x.yaml:3: mesh.partition: given [2, 2, 1] for 6 ranks and elements [4, 4, 4]; allowed: three "
      "integers whose product is 6, each at most the elements of its direction, such as [1, 2, 3], "
-     "or auto or bisection",
+     "or auto, bisection",
      {},
      6},
+    {"GridWhereSlabsFit",
+     "mesh:\n  elements: [4, 4, 4]\n  partition: [3, 1, 1]\n",
+     "x.yaml:3: mesh.partition: given [3, 1, 1] for 2 ranks and elements [4, 4, 4]; allowed: three "
+     "integers whose product is 2, each at most the elements of its direction, such as [1, 1, 2], "
+     "or auto, bisection or slabs",
+     {},
+     2},
     {"GridOfMoreBlocksThanElements",
      "mesh:\n  elements: [8, 4, 4]\n  partition: [8, 1, 1]\n",
      "--set mesh.elements=[4, 2, 8]: mesh.elements: given [8, 1, 1] for 8 ranks and elements [4, "
@@ -386,7 +393,7 @@ const std::vector<Mistake> keys_that_do_not_fit{
      "mesh: {elements: 4, partition: [7, 1, 1]}",
      "x.yaml:1: mesh.partition: given [7, 1, 1] for 7 ranks and elements [4, 4, 4]; allowed: three "
      "integers whose product is 7, each at most the elements of its direction (there are none), or "
-     "auto or bisection",
+     "auto, bisection",
      {},
      7},
     {"SlabsOfTooManyRanks",

@@ -52,6 +52,19 @@ TEST(DoctorFindings, NameStrategiesAndSumsThatAreWrong) {
   EXPECT_EQ(only_fault(record, "tell those who maintain"), "host-shared gives wrong sums");
 }
 
+TEST(DoctorFindings, NameOnceWhatAnEarlierJobMakesRunsLeaveOut) {
+  DoctorRecord record = healthy_host();
+  const std::string why = "host-put crashed in the run started today; delete j to try it again";
+  record.exchanges = {
+      {"host-put", why, "", true}, {"host-crystal", why, "", true}, {"nccl", "none"}};
+  const std::vector<Finding> findings = find_faults(record);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].what,
+            "host-put crashed in the run started today, so that runs leave it out");
+  EXPECT_EQ(findings[0].fix,
+            "if somebody ended that job, or what it met is mended, delete j to try it again");
+}
+
 TEST(DoctorFindings, TellWhatIsLateFromWhatIsWrong) {
   DoctorRecord record = healthy_host();
   record.exchanges = {{"host-put", "", "threw on rank 1: a message did not come within 30 s"}};

@@ -197,6 +197,28 @@ TEST_F(JournalTest, SaysHowItEndedRatherThanThatItWasBegun) {
             0U);
 }
 
+TEST_F(JournalTest, LosesNothingToALineThatWasHalfWritten) {
+  std::ofstream(path()) << R"({"strategy":"peer-memory","place":"OpenMP, Open M)";
+  status_of([](Journal&) { ::raise(SIGABRT); });
+  const Journal journal(path(), "here");
+  EXPECT_NE(journal.why_excluded("host-put"), "");
+  EXPECT_EQ(journal.complaint(), "of " + path() +
+                                     " line 1 cannot be read: what stood there is tried; mend it "
+                                     "or delete it");
+}
+
+TEST_F(JournalTest, ComplainsOfNothingElse) {
+  EXPECT_EQ(Journal(path(), "here").complaint(), "");
+  status_of([](Journal&) { ::raise(SIGABRT); });
+  std::ofstream(path(), std::ios::app) << "\n";
+  EXPECT_EQ(Journal(path(), "here").complaint(), "");
+  std::ofstream(path(), std::ios::app) << "nonsense\nagain\n";
+  EXPECT_NE(Journal(path(), "here").complaint().find("lines 4-5 cannot be read"), std::string::npos)
+      << Journal(path(), "here").complaint();
+  EXPECT_NE(Journal(m_folder.path("none/j"), "here").complaint().find("cannot be written: No such"),
+            std::string::npos);
+}
+
 TEST_F(JournalTest, PassesOverWhatIsNoLineOfIt) {
   std::ofstream(path()) << "nonsense\n{}\n[1]\n\n"
                         << R"({"strategy": "a", "place": "here", "how": "crashed", "when": "x"})";

@@ -21,7 +21,7 @@ std::string whole_text(const RunRecord& r) {
   if (r.machine.paths) text += paths_text(*r.machine.paths);
   text += grid_text(r.grid, r.machine.ranks) + would_divide_text(r.grid, 1, r.machine.ranks);
   for (const OrderRecord& order : r.orders) text += order_text(order);
-  if (r.solve) text += solve_text(*r.solve, r.machine);
+  if (r.solve) text += solve_text(*r.solve, r.machine) + comparisons_text(*r.solve);
   return text + closing_text(r);
 }
 
@@ -93,7 +93,7 @@ TEST(ReportSolve, SaysWhatDeterminismCosts) {
   run.solve->summation_cost = {
       .deterministic_seconds = 3e-3, .ordinary_seconds = 2e-3, .rounds = 7, .iterations = 5};
   EXPECT_TRUE(contains(header_text(run), "  sums          deterministic"));
-  const std::string text = solve_text(*run.solve, run.machine);
+  const std::string text = solve_text(*run.solve, run.machine) + comparisons_text(*run.solve);
   EXPECT_TRUE(contains(line_with(text, "checksum"), "0123456789abcdef"));
   EXPECT_TRUE(contains(line_with(text, "determinism"), "3.000 ms an iteration")) << text;
   EXPECT_TRUE(contains(text, "1.50 times")) << text;
@@ -484,6 +484,46 @@ TEST(ReportClosing, SumsUp) {
   EXPECT_FALSE(contains(fail, "no way"));
 }
 
+TEST(ReportClosing, SaysOnceWhyNoOrderCouldExchange) {
+  RunRecord run = nothing_right_run();
+  run.orders[0].tuning.candidates.resize(1);
+  run.orders[0].tuning.candidates[0].available = false;
+  run.orders[0].tuning.candidates[0].failure = "built without it";
+  run.orders.push_back(run.orders[0]);
+  run.orders[1].order = 9;
+  EXPECT_TRUE(contains(closing_text(run), "no way to exchange at orders 7, 9:"))
+      << closing_text(run);
+}
+
+TEST(ReportSolve, SaysWhoSumsTheProductsOfKokkosKernels) {
+  RunRecord run = usual_run();
+  run.solve->all_reduce = "host-shared";
+  EXPECT_FALSE(contains(solve_text(*run.solve, run.machine), "MPI_Allreduce"));
+  run.solve->kernels_sum = true;
+  EXPECT_TRUE(
+      contains(solve_text(*run.solve, run.machine), "sums by host-shared and MPI_Allreduce"));
+}
+
+TEST(ReportSolve, SaysWhereARegretMayBeNoise) {
+  RunRecord run = usual_run();
+  Audit audit;
+  audit.others = 1;
+  for (const double seconds : {1.25, 1.0}) {
+    AuditedStrategy& audited = audit.strategies.emplace_back();
+    audited.name = audit.strategies.size() == 1 ? "nccl" : "host-put";
+    audited.timing.cost.median = audited.timing.relative_to_best = seconds;
+    audited.timing.samples.assign(6, seconds);
+  }
+  audit.rounds = 6;
+  run.solve->audit = audit;
+  EXPECT_TRUE(contains(comparisons_text(*run.solve), "host-put would have taken 20.0 % less"));
+  run.solve->audit->rounds = 3;
+  EXPECT_TRUE(
+      contains(comparisons_text(*run.solve), "host-put took 20.0 % less, which may be noise"));
+  run.solve->audit->strategies[0].timing.tie = true;
+  EXPECT_TRUE(contains(comparisons_text(*run.solve), "ties with host-put"));
+}
+
 TEST(ReportClosing, WarnsOfWhatCastsDoubt) {
   RunRecord run = usual_run();
   EXPECT_FALSE(contains(closing_text(run), "WARNING"));
@@ -496,10 +536,10 @@ TEST(ReportClosing, WarnsOfWhatCastsDoubt) {
 TEST(ReportSolve, SaysWhenAnEarlierRunChose) {
   RunRecord run = usual_run();
   run.solve->audit.reset();
-  EXPECT_FALSE(contains(solve_text(*run.solve, run.machine), "regret"));
+  EXPECT_EQ(comparisons_text(*run.solve), "");
   run.solve->why_no_audit = "an earlier run chose";
-  EXPECT_TRUE(contains(solve_text(*run.solve, run.machine),
-                       "regret        not known: an earlier run chose"));
+  EXPECT_TRUE(
+      contains(comparisons_text(*run.solve), "regret        not known: an earlier run chose"));
 }
 
 TEST(ReportOrder, SaysOnceWhyStrategiesAreNotHere) {
