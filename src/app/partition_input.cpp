@@ -80,10 +80,10 @@ std::string complaint_about(const GivenPartition& given, const std::array<int, 3
   const bool slabs_fit = complaint_about({PartitionMode::slabs, {}}, elements, ranks).empty();
   return fmt::format(
       "given [{}] for {} rank{} and elements [{}]; allowed: three integers whose product is {}, "
-      "each at most the elements of its direction{}, or auto, bisection{}",
+      "each at most the elements of its direction{}, or {}",
       fmt::join(given.blocks, ", "), ranks, ranks == 1 ? "" : "s", fmt::join(elements, ", "), ranks,
       good ? fmt::format(", such as [{}]", fmt::join(good->blocks, ", ")) : " (there are none)",
-      slabs_fit ? " or slabs" : "");
+      slabs_fit ? "auto, bisection or slabs" : "auto or bisection");
 }
 
 const char* name(PartitionMode mode) {

@@ -371,7 +371,7 @@ const std::vector<Mistake> keys_that_do_not_fit{
      "mesh:\n  elements: [4, 4, 4]\n  partition: [2, 2, 1]\n",
      "x.yaml:3: mesh.partition: given [2, 2, 1] for 6 ranks and elements [4, 4, 4]; allowed: three "
      "integers whose product is 6, each at most the elements of its direction, such as [1, 2, 3], "
-     "or auto, bisection",
+     "or auto or bisection",
      {},
      6},
     {"GridWhereSlabsFit",
@@ -393,7 +393,7 @@ const std::vector<Mistake> keys_that_do_not_fit{
      "mesh: {elements: 4, partition: [7, 1, 1]}",
      "x.yaml:1: mesh.partition: given [7, 1, 1] for 7 ranks and elements [4, 4, 4]; allowed: three "
      "integers whose product is 7, each at most the elements of its direction (there are none), or "
-     "auto, bisection",
+     "auto or bisection",
      {},
      7},
     {"SlabsOfTooManyRanks",
