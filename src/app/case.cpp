@@ -52,7 +52,8 @@ void read_orders(YamlReader& keys, std::vector<int>& orders) {
 }
 
 /// The entries of a table of strategies that `key` names, each once, in the order of the table; all
-/// where none is asked for.
+/// where none is asked for. Those that the build lacks are listed with the others, but one that it
+/// has must be among them.
 template <class Table>
 void read_names(YamlReader& keys, const char* key, const Table& table,
                 std::vector<std::string>& names) {
@@ -66,6 +67,16 @@ void read_names(YamlReader& keys, const char* key, const Table& table,
   };
   for (const auto& entry : table)
     if (is_given("all") || is_given(entry.name)) names.push_back(entry.name);
+
+  const char* not_built = "";
+  for (const auto& entry : table) {
+    if (std::find(names.begin(), names.end(), entry.name) == names.end()) continue;
+    not_built = entry.not_built;
+    if (*not_built == '\0') return;
+  }
+  keys.fail(key, fmt::format("given {}, but {}; allowed: at least one that this build has, and "
+                             "nekbone-k --list-strategies says which",
+                             fmt::join(names, ", "), not_built));
 }
 
 void read_solver(YamlReader& keys, Case& run) {

@@ -160,8 +160,7 @@ std::vector<Availability> try_sums(const Communicator& comm, const TuningGuard& 
 bool doctor(const Communicator& comm, const DoctorOptions& options) {
   pretended_ranks_per_node();  // throws, before anything is begun, if it cannot be used
   DoctorRecord record = look_around(comm);
-  const LoadWatch load(core_group(comm.rank(), find_node_layout(comm),
-                                  record.machine.hosts[comm.rank()], record.machine.binding));
+  const LoadWatch load(comm.rank(), find_node_layout(comm), record.machine);
   say(comm, doctor_header_text(record) + probe_header_text(record));
   TuningWatch watch(comm, options.journal, options.patience, record.machine, /*is_probe=*/true);
   const TuningGuard guard = watch.guard();

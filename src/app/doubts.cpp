@@ -39,8 +39,8 @@ std::string load_warning(const CoreGroup& group, const CoreTime& time) {
       group.ranks.size() == 1 ? "" : "s", ranges_text(group.ranks), group.host);
 }
 
-LoadWatch::LoadWatch(CoreGroup group)
-    : m_group(std::move(group)),
+LoadWatch::LoadWatch(int rank, const NodeLayout& layout, const MachineRecord& machine)
+    : m_group(core_group(rank, layout, machine.hosts[rank], machine.binding)),
       m_begin(wall_seconds()),
       m_own_begin(own_processor_seconds()),
       m_all_begin(busy_seconds(m_group.cores)) {}

@@ -38,7 +38,8 @@ std::string load_warning(const CoreGroup& group, const CoreTime& time);
 /// Watches who uses the cores of a group from when it is made.
 class LoadWatch {
  public:
-  explicit LoadWatch(CoreGroup group);
+  /// Of the group of `rank`.
+  LoadWatch(int rank, const NodeLayout& layout, const MachineRecord& machine);
 
   /// What there is to say by now, of the group of the lowest rank whose has something. Collective.
   std::string warning(const Communicator& comm) const;

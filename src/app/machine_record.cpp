@@ -14,7 +14,7 @@ namespace {
 
 std::vector<int> count_ranks_per_node(const Communicator& comm, const NodeLayout& layout) {
   std::vector<int> counts;
-  const std::string here = layout.node_rank == 0 ? std::to_string(layout.node_ranks) : "";
+  const std::string here = layout.node_rank == 0 ? std::to_string(layout.node_ranks()) : "";
   for (const std::string& count : comm.gather(here))
     if (!count.empty()) counts.push_back(std::stoi(count));
   return counts;

@@ -47,12 +47,20 @@ constexpr const char* footer =
     "  130, 143  ended by SIGINT, SIGTERM\n";
 
 void print_strategies() {
-  std::string text = "Exchange strategies, from the simplest to the least simple:\n";
-  for (const Strategy& strategy : all_strategies())
-    text += fmt::format("  {:<25} {}\n", strategy.name, strategy.description);
+  std::string text;
+  const auto add = [&](const auto& table) {
+    std::vector<std::string> not_built;
+    for (const auto& entry : table) {
+      text += fmt::format("  {:<25} {}\n", entry.name, entry.description);
+      if (*entry.not_built != '\0') not_built.push_back(entry.name);
+    }
+    if (!not_built.empty())
+      text += fmt::format("Not in this build: {}\n", fmt::join(not_built, ", "));
+  };
+  text += "Exchange strategies, from the simplest to the least simple:\n";
+  add(all_strategies());
   text += "Sums over the ranks (solver.all_reduce), from the simplest to the least simple:\n";
-  for (const AllReduceStrategy& strategy : all_reduce_strategies())
-    text += fmt::format("  {:<25} {}\n", strategy.name, strategy.description);
+  add(all_reduce_strategies());
   std::fputs(text.c_str(), stdout);
 }
 

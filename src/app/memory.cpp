@@ -130,7 +130,7 @@ TuningMemory tuning_memory(const BoxMesh& mesh, const Case& input) {
 MemoryBudget estimate_memory(const Communicator& comm, const Case& input, const NodeLayout& layout,
                              std::span<const Partition> partitions) {
   MemoryBudget budget;
-  budget.sharers = layout.node_ranks;
+  budget.sharers = layout.node_ranks();
   double here = available_memory();
   if (!is_host_device) {
     budget.place = "GPU";

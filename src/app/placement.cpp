@@ -65,7 +65,7 @@ Placement find_placement(const Communicator& comm, const NodeLayout& layout,
                          const std::vector<std::string>& binding) {
   return {.rank = comm.rank(),
           .host = host_name(),
-          .node_ranks = layout.node_ranks,
+          .node_ranks = layout.node_ranks(),
           .threads = is_host_device ? ExecutionSpace().concurrency() : 1,
           .online_cores = online_core_count(),
           .usable_cores = count_usable_cores(host_name(), hosts, binding),

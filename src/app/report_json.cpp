@@ -276,9 +276,9 @@ Json audit_json(const std::optional<Audit>& audit) {
     strategies.push_back({{"strategy", audited.name}, {"timing", stage_json(audited.timing)}});
   return {
       {"regret", number(audit->regret())}, {"best", audit->strategies[audit->best()].name},
-      {"others", audit->others},           {"rounds", audit->rounds},
-      {"iterations", audit->iterations},   {"audit_s", number(audit->seconds)},
-      {"strategies", strategies},
+      {"beaten", audit->is_beaten()},      {"others", audit->others},
+      {"rounds", audit->rounds},           {"iterations", audit->iterations},
+      {"audit_s", number(audit->seconds)}, {"strategies", strategies},
   };
 }
 
@@ -341,7 +341,7 @@ Json to_json(const RunRecord& record) {
   if (record.solve) solve = solve_json(*record.solve, record.machine.bandwidth);
   return {
       {"report_version", report_version},
-      {"passed", record.passed},
+      {"passed", record.passed && record.complete},
       {"complete", record.complete},
       {"warnings", record.warnings},
       {"started", record.machine.started},

@@ -240,8 +240,7 @@ bool run(const Communicator& comm, const Case& input) {
   require_no_inverted_elements(comm, tuned);
 
   record.machine = make_machine_record(comm);
-  const LoadWatch load(
-      core_group(comm.rank(), layout, record.machine.hosts[comm.rank()], record.machine.binding));
+  const LoadWatch load(comm.rank(), layout, record.machine);
   progress.stage("measuring the memory bandwidth");
   record.machine.bandwidth = measure_memory_bandwidth(comm, layout, budget.available);
   reset_peak_memory();  // what measuring took is not what the case takes

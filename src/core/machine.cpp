@@ -48,11 +48,9 @@ int place_among(const std::vector<int>& ranks, int rank) {
 }  // namespace
 
 NodeLayout find_node_layout(const Communicator& comm) {
-  const std::vector<int> ranks = ranks_of_node(comm);
   NodeLayout layout;
-  layout.node_ranks = static_cast<int>(ranks.size());
-  layout.node_rank = place_among(ranks, comm.rank());
-  layout.ranks = ranks;
+  layout.ranks = ranks_of_node(comm);
+  layout.node_rank = place_among(layout.ranks, comm.rank());
   layout.nodes = static_cast<int>(comm.sum(std::int64_t{layout.node_rank == 0 ? 1 : 0}));
   return layout;
 }

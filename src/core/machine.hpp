@@ -13,10 +13,11 @@ namespace nekbone_k {
 
 /// Ranks of one node, and this rank's place among them.
 struct NodeLayout {
-  int node_ranks = 1;         ///< ranks on this rank's node
   int node_rank = 0;          ///< place among them
   int nodes = 1;              ///< nodes of the whole run
   std::vector<int> ranks{0};  ///< ranks on this rank's node, ascending
+
+  int node_ranks() const { return static_cast<int>(ranks.size()); }
 };
 
 /// By the nodes that there are, whatever NEKBONE_K_RANKS_PER_NODE pretends, as memory and cores are

@@ -78,7 +78,7 @@ MemoryBandwidth measure_memory_bandwidth(const Communicator& comm, const NodeLay
   const double shared_bytes = std::min(vector_bytes, comm.min(most_bytes) / 3);
   if (shared_bytes < least_vector_bytes) return {};
   const int sharing = static_cast<int>(
-      comm.max(std::int64_t{is_host_device ? layout.node_ranks : ranks_on_device(comm)}));
+      comm.max(std::int64_t{is_host_device ? layout.node_ranks() : ranks_on_device(comm)}));
   const std::size_t count =
       static_cast<std::size_t>(shared_bytes) / sizeof(double) / sharing / 2 * 2;  // whole pairs
   const DeviceVector<double> from = large_vector("nekbone_k: bandwidth source", count);

@@ -8,6 +8,7 @@
 #include "gs/all_reduces/host_shared.hpp"
 #include "gs/all_reduces/nccl.hpp"
 #include "gs/all_reduces/peer_memory.hpp"
+#include "gs/nccl.hpp"
 
 namespace nekbone_k {
 
@@ -17,7 +18,7 @@ std::span<const AllReduceStrategy> all_reduce_strategies() {
       {"host-mpi", "Host", "MPI_Allreduce of host memory", make_host_mpi_sum},
       {"host-shared", "Host, shared",
        "slots in memory that a node's ranks share, MPI between nodes", make_host_shared_sum},
-      {"nccl", device, "ncclAllReduce of device memory", make_nccl_sum},
+      {"nccl", device, "ncclAllReduce of device memory", make_nccl_sum, nccl_missing},
       {"peer-memory", device + ", shared", "a kernel writes into the other ranks' memory",
        make_peer_memory_sum},
   };

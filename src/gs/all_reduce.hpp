@@ -40,6 +40,7 @@ struct AllReduceStrategy {
   std::string memory;       ///< the memory in which ranks meet
   std::string description;  ///< one line for --list-strategies
   AllReduceFactory make = nullptr;
+  const char* not_built = "";  ///< what this build lacks for it; empty if nothing
 };
 
 /// All ways, from the simplest to the least simple: among those that tie, the tuner takes the one

@@ -157,21 +157,14 @@ AllReduceTuning tune_all_reduce(const Communicator& comm,
   for (AllReduceResult& result : tuning.candidates) {
     if (!result.verified) continue;
     TimedSum timed{std::make_unique<Communicator>(comm.get()), nullptr};
-    try {
-      result.failure = guarded_failure(comm, guard, guarded_name(result.strategy), [&] {
-        timed.sum = std::make_unique<RankSum<Pair>>(*timed.comm, result.strategy, guard.patience);
-      });
-    } catch (const UnavailableError& error) {  // as all candidates are there now
-      result.available = false;
-      result.failure = error.what();
-    }
-    result.verified = result.failure.empty();
-    if (result.verified) {
-      sums.push_back(std::move(timed));
-      members.push_back(&result);
-    } else if (result.available) {
-      give_up(std::move(timed));  // where only some ranks could make it, its end would wait
-    }
+    const auto make = [&] {
+      timed.sum = std::make_unique<RankSum<Pair>>(*timed.comm, result.strategy, guard.patience);
+    };
+    if (!made_to_be_timed(comm, guard, guarded_name(result.strategy), result, make,
+                          [&] { give_up(std::move(timed)); }))
+      continue;
+    sums.push_back(std::move(timed));
+    members.push_back(&result);
   }
   const DeviceVector<Pair> parts("nekbone_k: parts to sum", n_parts);
   std::size_t winner = 0;

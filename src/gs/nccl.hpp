@@ -1,8 +1,20 @@
 /// @file
-/// NCCL or RCCL, for those who exchange or sum by it: only where NEKBONE_K_HAVE_NCCL is defined.
+/// NCCL or RCCL, for those who exchange or sum by it: but for what is missing only where
+/// NEKBONE_K_HAVE_NCCL is defined.
 #pragma once
 
 #include "core/config.hpp"
+
+namespace nekbone_k {
+
+/// What this build lacks for it; empty if nothing.
+#ifdef NEKBONE_K_HAVE_NCCL
+inline constexpr const char* nccl_missing = "";
+#else
+inline constexpr const char* nccl_missing = "this program was built without NCCL or RCCL";
+#endif
+
+}  // namespace nekbone_k
 
 #ifdef NEKBONE_K_HAVE_NCCL
 

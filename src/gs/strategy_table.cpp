@@ -5,6 +5,7 @@
 #include "core/errors.hpp"
 #include "core/types.hpp"
 #include "gs/message_memory.hpp"
+#include "gs/nccl.hpp"
 #include "gs/strategies/all_to_all.hpp"
 #include "gs/strategies/crystal_router.hpp"
 #include "gs/strategies/datatypes.hpp"
@@ -31,6 +32,7 @@ std::vector<Strategy> make_table() {
     CostModel cost;
     int buffers;  ///< Strategy::buffers
     bool can_overlap = true;
+    const char* not_built = "";
   };
   const Way by_device{{.carrier = direct_messages}, 2};
   // Copies on the host of what is sent and of what comes.
@@ -54,9 +56,10 @@ std::vector<Strategy> make_table() {
     way.can_overlap = false;
     return way;
   };
-  const Way by_nccl{{.carrier = Carrier::nccl, .host_waits = false}, 2};
+  const Way by_nccl{{.carrier = Carrier::nccl, .host_waits = false}, 2, true, nccl_missing};
   // Messages come in two places in turn and, by one kernel, in two others.
-  const Way by_nvshmem{{.carrier = Carrier::nvshmem, .host_waits = false}, 4};
+  const Way by_nvshmem{
+      {.carrier = Carrier::nvshmem, .host_waits = false}, 4, true, nvshmem_missing};
   const Way by_kernels{{.carrier = Carrier::peer_memory,
                         .host_waits = false,
                         .packs_itself = true,
@@ -112,6 +115,7 @@ std::vector<Strategy> make_table() {
     Strategy& plain = table.emplace_back(line.strategy);
     plain.cost = line.way.cost;
     plain.buffers = line.way.buffers;
+    plain.not_built = line.way.not_built;
   }
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (!lines[i].way.can_overlap) continue;

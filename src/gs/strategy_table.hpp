@@ -22,7 +22,8 @@ struct Strategy {
   /// How often it holds the messages of a call, sent or received: once each, and again where they
   /// pass through further buffers.
   int buffers = 2;
-  CostModel cost = {};  ///< what it should take
+  CostModel cost = {};         ///< what it should take
+  const char* not_built = "";  ///< what this build lacks for it; empty if nothing
 };
 
 /// All strategies, from the simplest to the least simple: among strategies that tie, the tuner

@@ -111,20 +111,13 @@ class Tuner {
   std::unique_ptr<Candidate> make_candidate(CandidateResult& result) {
     auto candidate = std::make_unique<Candidate>(
         Candidate{result, std::make_unique<Communicator>(m_comm.get()), {}});
-    try {
-      result.failure = guarded_failure(m_comm, m_guard, result.strategy.name, [&] {
-        candidate->exchange.emplace(*candidate->comm, m_gs.message_plan(), result.strategy,
-                                    m_result.kind.components, m_guard.patience);
-      });
-    } catch (const UnavailableError& error) {
-      result.available = false;
-      result.failure = error.what();
-    }
-    if (result.failure.empty()) return candidate;
-    result.verified = false;
-    // Where only some ranks could make it, its end would wait for the others.
-    if (result.available) give_up(std::move(candidate));
-    return nullptr;
+    const auto make = [&] {
+      candidate->exchange.emplace(*candidate->comm, m_gs.message_plan(), result.strategy,
+                                  m_result.kind.components, m_guard.patience);
+    };
+    const bool made = made_to_be_timed(m_comm, m_guard, result.strategy.name, result, make,
+                                       [&] { give_up(std::move(candidate)); });
+    return made ? std::move(candidate) : nullptr;
   }
 
   /// The winner of both stages that still is right then; nobody where none is left. One that fails

@@ -170,6 +170,24 @@ Verdict verify_candidate(const std::string& name, const std::string& excluded,
   }
 }
 
+/// Makes a candidate, which had been verified, once more, to time it, by `make`, and gives up by
+/// `give_up` what that leaves behind where it throws: where only some ranks could make it, its end
+/// would wait for the others. Returns whether it is there, as `verdict` says from now on.
+/// Collective.
+template <class Make, class GiveUp>
+bool made_to_be_timed(const Communicator& comm, const TuningGuard& guard, const std::string& name,
+                      Verdict& verdict, const Make& make, const GiveUp& give_up) {
+  try {
+    verdict.failure = guarded_failure(comm, guard, name, make);
+    if (!verdict.failure.empty()) give_up();
+  } catch (const UnavailableError& error) {  // as all candidates are there now
+    verdict.available = false;
+    verdict.failure = error.what();
+  }
+  verdict.verified = verdict.failure.empty();
+  return verdict.verified;
+}
+
 /// What a candidate that had been verified did wrong later; thrown on every rank.
 template <class Candidate>
 struct LateFailure {

@@ -64,6 +64,12 @@ class Doctor(harness.CliTest):
         self.assertIn("\n  between nodes\n", run.out, str(run))
         self.assertRegex(run.out, r"\n  \d\. NEKBONE_K_RANKS_PER_NODE is 2", str(run))
 
+    def test_a_loaded_machine_is_found(self):
+        with harness.loaded_machine():
+            run = self.healthy(2)
+        self.assertRegex(run.out.split(SECTIONS[-1])[1],
+                         r"\d\. other\s+processes,\s+or\s+another\s+virtual\s+machine,\s+took", str(run))
+
     @unittest.skipIf(os.cpu_count() > 8, "takes more ranks than the machine has cores")
     def test_more_threads_than_cores(self):
         ranks = os.cpu_count() + 1

@@ -1,15 +1,12 @@
 #!/usr/bin/env python3
 """Runs of the program that pass: what they compute, print and write."""
 
-import contextlib
 import json
 import math
 import os
 import pty
 import re
 import statistics
-import subprocess
-import sys
 import threading
 import unittest.mock
 
@@ -627,10 +624,7 @@ class Strategies(RunTest):
 
     def test_a_loaded_machine_is_warned_of(self):
         """Others on all cores there are take a third of them at least."""
-        with contextlib.ExitStack() as stack:
-            for _ in range(2 * os.cpu_count()):
-                busy = stack.enter_context(subprocess.Popen([sys.executable, "-c", "while True: pass"]))
-                stack.callback(busy.kill)
+        with harness.loaded_machine():
             report, run = self.passing(
                 2, gather_scatter__tuning__grid_budget_seconds="2",
                 gather_scatter__tuning__budget_seconds="1",

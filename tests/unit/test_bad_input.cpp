@@ -526,6 +526,20 @@ INSTANTIATE_TEST_SUITE_P(NotAnInput, BadInput, testing::ValuesIn(not_an_input), 
 INSTANTIATE_TEST_SUITE_P(MalformedOverrides, BadInput, testing::ValuesIn(malformed_overrides),
                          test_name);
 
+TEST(BadInputMessage, NamesWhatTheBuildLacks) {
+  const auto given = [](const std::string& yaml) { parse_case(yaml, "x.yaml", {}, 1); };
+  for (const std::string key : {"gather_scatter: {strategies: ", "solver: {all_reduce: "}) {
+    EXPECT_NO_THROW(given(key + "[nccl, peer-memory]}")) << "another is left";
+    if (*find_strategy("nccl")->not_built == '\0') {
+      EXPECT_NO_THROW(given(key + "nccl}"));
+      continue;
+    }
+    const std::string message = message_of([&] { given(key + "nccl}"); });
+    EXPECT_THAT(message, HasSubstr("given nccl, but this program was built without NCCL or RCCL; "
+                                   "allowed: at least one that this build has"));
+  }
+}
+
 TEST(BadInputMessage, IsShortForLongValues) {
   const std::string message = message_of(
       [] { parse_case("problem: " + repeated("\xC3\xA4", 100000), "x.yaml", {}, 1); });  // "ä"

@@ -517,9 +517,11 @@ TEST(ReportSolve, SaysWhereARegretMayBeNoise) {
   audit.rounds = 6;
   run.solve->audit = audit;
   EXPECT_TRUE(contains(comparisons_text(*run.solve), "host-put would have taken 20.0 % less"));
+  EXPECT_EQ(to_json(run)["solve"]["audit"]["beaten"], true);
   run.solve->audit->rounds = 3;
   EXPECT_TRUE(
       contains(comparisons_text(*run.solve), "host-put took 20.0 % less, which may be noise"));
+  EXPECT_EQ(to_json(run)["solve"]["audit"]["beaten"], false);
   run.solve->audit->strategies[0].timing.tie = true;
   EXPECT_TRUE(contains(comparisons_text(*run.solve), "ties with host-put"));
 }
@@ -599,6 +601,14 @@ TEST(ReportMeans, OfManyOrdersStayWithinTheLine) {
 }
 
 // ---- As JSON -----------------------------------------------------------------------------------
+
+TEST(ReportJson, OfARunThatDidNotEndHasNotPassed) {
+  RunRecord run = usual_run();
+  EXPECT_EQ(to_json(run)["passed"], true);
+  run.complete = false;
+  EXPECT_EQ(to_json(run)["passed"], false);
+  EXPECT_EQ(to_json(run)["solve"]["passed"], true);
+}
 
 TEST(ReportJson, CarriesWhatItWasGiven) {
   const auto json = nlohmann::json::parse(to_json(usual_run()).dump());

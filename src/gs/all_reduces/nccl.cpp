@@ -52,7 +52,7 @@ std::unique_ptr<AllReduce> make_nccl_sum(const Communicator& comm, int n_values,
 namespace nekbone_k {
 
 std::unique_ptr<AllReduce> make_nccl_sum(const Communicator&, int, double) {
-  throw UnavailableError("this program was built without NCCL or RCCL");
+  throw UnavailableError(nccl_missing);
 }
 
 }  // namespace nekbone_k

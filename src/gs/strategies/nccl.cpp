@@ -51,7 +51,7 @@ std::unique_ptr<Exchange> make_nccl(const Communicator& comm, const HaloPlan& pl
 namespace nekbone_k {
 
 std::unique_ptr<Exchange> make_nccl(const Communicator&, const HaloPlan&, const MessageBuffers&) {
-  throw UnavailableError("this program was built without NCCL or RCCL");
+  throw UnavailableError(nccl_missing);
 }
 
 }  // namespace nekbone_k

@@ -204,7 +204,7 @@ namespace nekbone_k {
 
 std::unique_ptr<Exchange> make_nvshmem(const Communicator&, const HaloPlan&,
                                        const MessageBuffers&) {
-  throw UnavailableError("this program was built without NVSHMEM");
+  throw UnavailableError(nvshmem_missing);
 }
 
 }  // namespace nekbone_k

@@ -2,9 +2,17 @@
 /// Exchange by NVSHMEM.
 #pragma once
 
+#include "core/config.hpp"
 #include "gs/exchange.hpp"
 
 namespace nekbone_k {
+
+/// What this build lacks for it; empty if nothing.
+#ifdef NEKBONE_K_HAVE_NVSHMEM
+inline constexpr const char* nvshmem_missing = "";
+#else
+inline constexpr const char* nvshmem_missing = "this program was built without NVSHMEM";
+#endif
 
 /// A message is put into the symmetric memory of its receiver with a signal behind it, and waited
 /// for by that signal, both in the order of the stream; the host waits for nothing. There are two
