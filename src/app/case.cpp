@@ -68,15 +68,16 @@ void read_names(YamlReader& keys, const char* key, const Table& table,
   for (const auto& entry : table)
     if (is_given("all") || is_given(entry.name)) names.push_back(entry.name);
 
-  const char* not_built = "";
+  std::vector<std::string> missing;  // each reason once
   for (const auto& entry : table) {
     if (std::find(names.begin(), names.end(), entry.name) == names.end()) continue;
-    not_built = entry.not_built;
-    if (*not_built == '\0') return;
+    if (*entry.not_built == '\0') return;
+    if (std::find(missing.begin(), missing.end(), entry.not_built) == missing.end())
+      missing.emplace_back(entry.not_built);
   }
   keys.fail(key, fmt::format("given {}, but {}; allowed: at least one that this build has, and "
                              "nekbone-k --list-strategies says which",
-                             fmt::join(names, ", "), not_built));
+                             fmt::join(names, ", "), fmt::join(missing, ", and ")));
 }
 
 void read_solver(YamlReader& keys, Case& run) {

@@ -182,8 +182,10 @@ std::string Journal::why_not_writable() const {
 
 std::string Journal::complaint() const {
   if (const std::string why = why_not_writable(); !why.empty())
-    return fmt::format("{} cannot be written: {}; the next run would not know what ends this one",
-                       m_path, why);
+    return fmt::format(
+        "{} cannot be written: {}, so the next run would not know what ends this one; give the "
+        "name of a file in a folder that is there and can be written to",
+        m_path, why);
   if (m_unreadable.empty()) return {};
   return fmt::format(
       "of {} line{} {} cannot be read: what stood there is tried; mend it or delete it", m_path,

@@ -217,10 +217,13 @@ void tune_grid(const Communicator& comm, const Case& input, const MachineRecord&
   const auto faster = [&](const GridCandidate& c) {
     return c.timing && c.timing->cost.median < grid.candidates[grid.selected].timing->cost.median;
   };
+  const auto eligible =
+      std::count_if(grid.candidates.begin(), grid.candidates.end(),
+                    [](const GridCandidate& c) { return c.timing && c.balanced; });
   grid.why = grid.candidates[grid.selected].timing->tie ? "the best by the model of those that tie"
-             : std::any_of(grid.candidates.begin(), grid.candidates.end(), faster)
-                 ? "the fastest of those that divide the elements evenly"
-                 : "the fastest";
+             : std::none_of(grid.candidates.begin(), grid.candidates.end(), faster) ? "the fastest"
+             : eligible == 1 ? "the only one in which no rank has more elements than need be"
+                             : "the fastest of those that divide the elements evenly";
   if (input.tuning_mode == TuningMode::cached)
     grid.why += "; " + keep_grid(comm, input, machine, grid, kept);
 }

@@ -230,17 +230,22 @@ DecisionKey make_decision_key(const Case& input, const MachineRecord& machine, i
           }};
 }
 
+namespace {
+const MachinePaths* paths_of(const MachineRecord& machine) {
+  return machine.paths ? &*machine.paths : nullptr;
+}
+}  // namespace
+
 void tune_or_replay(const Case& input, const MachineRecord& machine, GatherScatter& gs,
                     std::span<const Strategy> strategies, const OverlapWork& work,
                     const TuningGuard& guard, OrderRecord& record) {
-  const MachinePaths* const paths = machine.paths ? &*machine.paths : nullptr;
   DecisionKey key = make_decision_key(input, machine, record.order);
   key.fields["work"] = work.name;
   auto result = tune_or_take(
       gs.communicator(), input, machine, key, strategies, find_strategy,
       [&](const Strategy& strategy) { return !guard.why_excluded(strategy.name).empty(); },
       [&](std::span<const Strategy> tried, const TunerOptions& options) {
-        return tune(gs, input.field_kind, tried, work, options, guard, paths);
+        return tune(gs, input.field_kind, tried, work, options, guard, paths_of(machine));
       });
   record.tuning = std::move(result.tuning);
   record.replayed = result.replayed;
@@ -258,7 +263,7 @@ AllReduceRecord tune_or_replay(const Communicator& comm, const Case& input,
       comm, input, machine, key, strategies, find_all_reduce,
       [&](const AllReduceStrategy& strategy) { return !why_excluded(guard, strategy).empty(); },
       [&](std::span<const AllReduceStrategy> tried, const TunerOptions& options) {
-        return tune_all_reduce(comm, tried, options, guard);
+        return tune_all_reduce(comm, tried, options, guard, paths_of(machine));
       });
   return {std::move(result.tuning), result.replayed, std::move(result.note)};
 }

@@ -1,6 +1,8 @@
 // The terminal report of how the ranks' sums were tuned.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "app/report.hpp"
 #include "app/report_candidates.hpp"
 
@@ -13,7 +15,10 @@ std::string all_reduce_text(const AllReduceRecord& tuning) {
   if (tuning.rounds == 0 && nothing_amiss(rows)) {
     text += untimed_text(rows, "way", "ways");
   } else {
-    CandidateTable table("all-reduce", false);
+    const bool has_predictions =
+        std::any_of(tuning.candidates.begin(), tuning.candidates.end(),
+                    [](const AllReduceResult& c) { return c.timing && c.timing->predicted; });
+    CandidateTable table("all-reduce", has_predictions);
     table.add_section(
         rows, tuning.rounds == 0
                   ? "two doubles, from a kernel to every host: not timed"
@@ -21,6 +26,7 @@ std::string all_reduce_text(const AllReduceRecord& tuning) {
                                 tuning.rounds, tuning.rounds == 1 ? "" : "s", tuning.repeats));
     text += table.text();
   }
+  text += off_model_text(off_their_model(rows));
   text += wrap("  Selected: ", tuning.selected < 0
                                    ? "none; every way was WRONG or is not available here"
                                    : tuning.candidates[tuning.selected].strategy.name);

@@ -1,11 +1,14 @@
 #include "app/report_candidates.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
+
+#include "gs/cost_model.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -59,6 +62,20 @@ std::string untimed_text(const std::vector<CandidateRow>& rows, const std::strin
   const auto missing = static_cast<std::ptrdiff_t>(rows.size()) - right;
   return wrap("  ", fmt::format("{} {} verified, {} not here: see the JSON report", right,
                                 right == 1 ? one : several, missing));
+}
+
+std::vector<std::string> off_their_model(const std::vector<CandidateRow>& rows, double added) {
+  std::vector<std::string> found;
+  for (const CandidateRow& row : rows) {
+    if (row.stage == nullptr || !row.stage->predicted) continue;
+    const auto off = off_its_model(row.stage->cost.median + added, *row.stage->predicted + added);
+    if (off) found.push_back(fmt::format("{} {}x its model", row.name, significant(*off, 2)));
+  }
+  return found;
+}
+
+std::string off_model_text(const std::vector<std::string>& off) {
+  return off.empty() ? "" : wrap("  Off the model: ", fmt::format("{}", fmt::join(off, ", ")));
 }
 
 CandidateTable::CandidateTable(const std::string& what, bool has_predictions)

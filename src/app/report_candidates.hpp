@@ -34,6 +34,13 @@ bool nothing_amiss(const std::vector<CandidateRow>& rows);
 std::string untimed_text(const std::vector<CandidateRow>& rows, const std::string& one,
                          const std::string& several);
 
+/// Those that took several times what was predicted, or a fraction of it: "NAME 7.5x its model".
+/// `added` counts on both sides.
+std::vector<std::string> off_their_model(const std::vector<CandidateRow>& rows, double added = 0);
+
+/// The line on those; nothing if there are none.
+std::string off_model_text(const std::vector<std::string>& off);
+
 /// A table whose first column is called `what`.
 class CandidateTable {
  public:

@@ -83,24 +83,13 @@ std::string strategy_table(const TuningResult& tuning) {
   return table.text();
 }
 
-/// The candidates that took several times what was predicted, or a fraction of it. Under work it
-/// counts, too: what an exchange adds to it may be next to nothing, and noise.
-std::string off_model_text(const TuningResult& tuning) {
+/// Under work it counts, too: what an exchange adds to it may be next to nothing, and noise.
+std::string off_model_line(const TuningResult& tuning) {
+  std::vector<std::string> off = off_their_model(rows_of(tuning, false));
   const double work = tuning.work_alone.empty() ? 0 : median(tuning.work_alone);
-  std::string text;
-  const auto add = [&](const CandidateResult& c, const std::optional<StageResult>& stage,
-                       double added, const char* where) {
-    if (!stage || !stage->predicted) return;
-    const auto off = off_its_model(stage->cost.median + added, *stage->predicted + added);
-    if (off)
-      text += fmt::format("{}{} {}x its model{}", text.empty() ? "" : ", ", c.strategy.name,
-                          significant(*off, 2), where);
-  };
-  for (const CandidateResult& c : tuning.candidates) {
-    add(c, c.alone, 0, "");
-    add(c, c.with_work, work, " with the work");
-  }
-  return text.empty() ? text : wrap("  Off the model: ", text);
+  for (const std::string& one : off_their_model(rows_of(tuning, true), work))
+    off.push_back(one + " with the work");
+  return off_model_text(off);
 }
 
 std::string winner_text(const TuningResult& tuning) {
@@ -114,9 +103,12 @@ std::string winner_text(const TuningResult& tuning) {
                  fmt::format("pack {}, messages {}, unpack {}", seconds_text(parts->pack),
                              seconds_text(parts->exchange), seconds_text(parts->unpack)));
   const Summary& on_rank = tuning.on_rank;
-  text += wrap("    on-rank QQ^T: ",
-               fmt::format("{} ({} .. {})", seconds_text(on_rank.median), seconds_text(on_rank.low),
-                           seconds_text(on_rank.high)));
+  // Of one sample there is no interval.
+  const std::string interval =
+      on_rank.low == on_rank.high
+          ? ""
+          : fmt::format(" ({} .. {})", seconds_text(on_rank.low), seconds_text(on_rank.high));
+  text += wrap("    on-rank QQ^T: ", seconds_text(on_rank.median) + interval);
   return text;
 }
 
@@ -142,7 +134,7 @@ std::string order_text(const OrderRecord& order) {
     text += untimed_text(candidates, "strategy", "strategies");
   else if (!order.tuning.candidates.empty())
     text += "\n" + strategy_table(order.tuning);
-  text += off_model_text(order.tuning);
+  text += off_model_line(order.tuning);
   text += winner_text(order.tuning);
   if (!order.cache_note.empty()) text += wrap("    cache: ", order.cache_note);
   text += wrap("  ",

@@ -176,7 +176,10 @@ std::string comparisons_text(const SolveRecord& solve) {
     text += labelled_line("regret", audit_text(*solve.audit));
   else if (solve.passed && !solve.why_no_audit.empty())
     text += labelled_line("regret", "not known: " + solve.why_no_audit);
-  if (solve.sum_audit) text += labelled_line("  of sums", audit_text(*solve.sum_audit));
+  if (solve.sum_audit)
+    text += text.find("regret") == std::string::npos
+                ? labelled_line("regret", "of sums: " + audit_text(*solve.sum_audit))
+                : labelled_line("  of sums", audit_text(*solve.sum_audit));
   return text;
 }
 

@@ -60,7 +60,9 @@ Block make_block(std::size_t bytes) {
   require_shared(allocate(&data, block.bytes), "allocating memory for other processes");
   block.data = static_cast<std::byte*>(data);
   IpcHandle handle;
-  require_shared(NEKBONE_K_GPU(IpcGetMemHandle)(&handle, data), "sharing device memory");
+  const auto code = NEKBONE_K_GPU(IpcGetMemHandle)(&handle, data);
+  if (code != NEKBONE_K_GPU(Success)) static_cast<void>(NEKBONE_K_GPU(Free)(data));
+  require_shared(code, "sharing device memory");
   block.handle.assign(reinterpret_cast<const char*>(&handle), sizeof handle);
   return block;
 }
@@ -93,9 +95,14 @@ Block make_block(std::size_t bytes) {
   const int file = memfd_create("nekbone-k", MFD_CLOEXEC);
   if (file < 0) give_up("making memory shared with other ranks");
   Block block{nullptr, rounded_up(bytes), fmt::format("/proc/{}/fd/{}", getpid(), file)};
-  errno = posix_fallocate(file, 0, static_cast<off_t>(block.bytes));
-  if (errno != 0) give_up("allocating memory shared with other ranks");
-  block.data = map(file, block.bytes);
+  try {
+    errno = posix_fallocate(file, 0, static_cast<off_t>(block.bytes));
+    if (errno != 0) give_up("allocating memory shared with other ranks");
+    block.data = map(file, block.bytes);
+  } catch (const UnavailableError&) {
+    close(file);
+    throw;
+  }
   return block;
 }
 

@@ -14,13 +14,18 @@ namespace nekbone_k {
 
 std::span<const AllReduceStrategy> all_reduce_strategies() {
   static const std::string device = DeviceMemory::name();
+  constexpr SumCostModel by_messages{.carrier = Carrier::host_messages};
+  constexpr SumCostModel by_memory{.carrier = Carrier::host_messages, .meets_in_memory = true};
+  constexpr SumCostModel by_nccl{.carrier = Carrier::nccl, .by_kernels = true};
+  constexpr SumCostModel by_kernels{.carrier = Carrier::peer_memory, .by_kernels = true};
   static const std::vector<AllReduceStrategy> table{
-      {"host-mpi", "Host", "MPI_Allreduce of host memory", make_host_mpi_sum},
+      {"host-mpi", "Host", "MPI_Allreduce of host memory", make_host_mpi_sum, by_messages},
       {"host-shared", "Host, shared",
-       "slots in memory that a node's ranks share, MPI between nodes", make_host_shared_sum},
-      {"nccl", device, "ncclAllReduce of device memory", make_nccl_sum, nccl_missing},
+       "slots in memory that a node's ranks share, MPI between nodes", make_host_shared_sum,
+       by_memory},
+      {"nccl", device, "ncclAllReduce of device memory", make_nccl_sum, by_nccl, nccl_missing},
       {"peer-memory", device + ", shared", "a kernel writes into the other ranks' memory",
-       make_peer_memory_sum},
+       make_peer_memory_sum, by_kernels, peer_memory_sum_missing},
   };
   return table;
 }

@@ -8,6 +8,7 @@
 
 #include "core/communicator.hpp"
 #include "core/waiting.hpp"
+#include "gs/cost_model.hpp"
 
 namespace nekbone_k {
 
@@ -40,6 +41,7 @@ struct AllReduceStrategy {
   std::string memory;       ///< the memory in which ranks meet
   std::string description;  ///< one line for --list-strategies
   AllReduceFactory make = nullptr;
+  SumCostModel cost = {};      ///< what it should take
   const char* not_built = "";  ///< what this build lacks for it; empty if nothing
 };
 

@@ -8,6 +8,7 @@
 
 #include "core/entry_reduction.hpp"
 #include "core/errors.hpp"
+#include "core/machine.hpp"
 #include "gs/give_up.hpp"
 #include "gs/rank_sum.hpp"
 
@@ -141,7 +142,8 @@ std::string why_excluded(const TuningGuard& guard, const AllReduceStrategy& stra
 
 AllReduceTuning tune_all_reduce(const Communicator& comm,
                                 std::span<const AllReduceStrategy> strategies,
-                                const TunerOptions& options, const TuningGuard& guard) {
+                                const TunerOptions& options, const TuningGuard& guard,
+                                const MachinePaths* paths) {
   AllReduceTuning tuning;
   const double begin = wall_seconds();
   for (const AllReduceStrategy& strategy : strategies) {
@@ -189,6 +191,11 @@ AllReduceTuning tune_all_reduce(const Communicator& comm,
     guarded(guard, guarded_name(members[m]->strategy), [&] { sums[m].sum.reset(); });
   tuning.tune_seconds = comm.max(wall_seconds() - begin) - tuning.verify_seconds;
   if (members.empty()) return tuning;
+  if (paths != nullptr && comm.size() > 1) {
+    const std::vector<int> nodes = nodes_of_ranks(comm);
+    for (AllReduceResult* member : members)
+      member->timing->predicted = predict_sum(member->strategy.cost, nodes, *paths);
+  }
   members[winner]->selected = true;
   tuning.selected = static_cast<int>(members[winner] - tuning.candidates.data());
   return tuning;

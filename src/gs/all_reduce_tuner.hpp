@@ -46,10 +46,11 @@ std::string why_excluded(const TuningGuard& guard, const AllReduceStrategy& stra
 /// interleaved rounds with a tenth of the budget; the fastest wins, and among those that tie with
 /// it the first of the table. One that throws meanwhile on some rank, or has won and is wrong when
 /// it is verified once more, is excluded on all, and the others are timed again. On one rank
-/// nothing is timed, and the first right one is taken. Collective, with the same result on every
-/// rank.
+/// nothing is timed, and the first right one is taken. With `paths`, which may be null, what each
+/// should take is predicted. Collective, with the same result on every rank.
 AllReduceTuning tune_all_reduce(const Communicator& comm,
                                 std::span<const AllReduceStrategy> strategies,
-                                const TunerOptions& options, const TuningGuard& guard = {});
+                                const TunerOptions& options, const TuningGuard& guard = {},
+                                const MachinePaths* paths = nullptr);
 
 }  // namespace nekbone_k

@@ -22,9 +22,11 @@ std::size_t Audit::best() const {
 double Audit::regret() const { return strategies.front().timing.relative_to_best - 1; }
 
 bool Audit::is_beaten() const {
-  constexpr int least_rounds = 6;
-  return best() != 0 && rounds >= least_rounds &&
-         is_slower(strategies.front().timing.samples, strategies[best()].timing.samples);
+  constexpr std::size_t least_rounds = 6;
+  const std::vector<double>& choice = strategies.front().timing.samples;
+  const std::vector<double>& other = strategies[best()].timing.samples;
+  return best() != 0 && std::min(choice.size(), other.size()) >= least_rounds &&
+         is_slower(choice, other);
 }
 
 Audit audit_choice(const Communicator& comm, std::span<const AuditedChoice> choices,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <map>
 #include <vector>
 
 #include "gs/strategies/crystal_router.hpp"
@@ -148,6 +150,32 @@ std::optional<PredictedCost> predict(const Communicator& comm, const CostModel& 
   std::array parts{here->pack, here->sync, here->messages, here->unpack};
   comm.max(parts);
   return PredictedCost{parts[0], parts[1], parts[2], parts[3]};
+}
+
+std::optional<double> predict_sum(const SumCostModel& model, std::span<const int> nodes,
+                                  const MachinePaths& paths) {
+  if (model.carrier == Carrier::none || !paths.pack.is_known()) return {};
+  std::map<int, std::size_t> ranks_of;
+  for (const int node : nodes) ++ranks_of[node];
+  std::size_t most = 0;
+  for (const auto& [node, ranks] : ranks_of) most = std::max(most, ranks);
+  const auto steps_among = [](std::size_t n, bool at_once) {
+    const int halvings = std::bit_width(n - 1);
+    return at_once ? std::min(halvings, 1) : halvings;
+  };
+  int near = steps_among(most, model.by_kernels || model.meets_in_memory);
+  const int far = steps_among(ranks_of.size(), model.by_kernels);
+  if (model.meets_in_memory && far > 0) near *= 2;
+
+  double seconds = paths.launch + (model.by_kernels ? 0 : paths.sync);
+  for (const auto& [place, steps] :
+       {std::pair{ProbePlace::within_node, near}, std::pair{ProbePlace::between_nodes, far}}) {
+    if (steps == 0) continue;
+    const PathCost* const path = paths.find(model.carrier, place);
+    if (path == nullptr) return {};
+    seconds += steps * path->cost.latency;
+  }
+  return seconds;
 }
 
 std::optional<double> off_its_model(double measured, double predicted) {

@@ -1,5 +1,6 @@
 /// @file
-/// What an exchange should take: predicted from what the machine's paths cost.
+/// What an exchange, or a sum over the ranks, should take: predicted from what the machine's paths
+/// cost.
 #pragma once
 
 #include <optional>
@@ -63,6 +64,23 @@ std::optional<PredictedCost> predict_on_rank(const CostModel& model, const HaloP
 std::optional<PredictedCost> predict(const Communicator& comm, const CostModel& model,
                                      const HaloPlan& plan, std::span<const int> nodes,
                                      const MachinePaths& paths, double item_bytes = sizeof(double));
+
+/// What a sum of a few values over the ranks consists of, beside the kernel that computes them.
+struct SumCostModel {
+  Carrier carrier = Carrier::none;  ///< of values from rank to rank
+  /// Kernels carry them: a step has its launches and waits in it, and all ranks take it at once.
+  bool by_kernels = false;
+  /// Ranks of a node meet in memory that they share, all at once, and there have the total of
+  /// other nodes, too.
+  bool meets_in_memory = false;
+};
+
+/// What one sum should take where `nodes` are those of all ranks: T = T(launch) + T(sync) +
+/// T(steps), where ranks that send each other messages take ceil(log2 n) steps, of the latency of
+/// their path, within a node and again between nodes, and others one. Nothing where the model or a
+/// path is not known. Not collective.
+std::optional<double> predict_sum(const SumCostModel& model, std::span<const int> nodes,
+                                  const MachinePaths& paths);
 
 /// measured / predicted, if one is more than four times the other; both > 0.
 std::optional<double> off_its_model(double measured, double predicted);

@@ -1,7 +1,10 @@
 #include "gs/statistics.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
+#include <map>
 #include <numeric>
 #include <random>
 
@@ -18,6 +21,34 @@ double median_in_place(std::vector<double>& values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
+/// Where in n sorted samples the middle two of each resample are, or twice the middle one.
+using Middles = std::vector<std::array<std::uint32_t, 2>>;
+
+/// Drawn once for each n, as they hold for any samples, and drawing them takes most of a summary.
+const Middles& middles_of_resamples(std::size_t n) {
+  static std::map<std::size_t, Middles> known;
+  Middles& middles = known[n];
+  if (!middles.empty()) return middles;
+  // Integers drawn by hand: std::uniform_int_distribution may differ between libraries.
+  std::mt19937_64 random(20220101);
+  std::vector<std::uint32_t> resample(n);
+  for (int r = 0; r < resamplings; ++r) {
+    for (std::uint32_t& position : resample) position = static_cast<std::uint32_t>(random() % n);
+    const auto middle = resample.begin() + static_cast<std::ptrdiff_t>(n / 2);
+    std::nth_element(resample.begin(), middle, resample.end());
+    const bool is_odd = n % 2 == 1;
+    middles.push_back({is_odd ? *middle : *std::max_element(resample.begin(), middle), *middle});
+  }
+  return middles;
+}
+
+/// The samples of the rounds that both were in.
+std::array<std::span<const double>, 2> paired(std::span<const double> a,
+                                              std::span<const double> b) {
+  const std::size_t rounds = std::min(a.size(), b.size());
+  return {a.first(rounds), b.first(rounds)};
+}
+
 }  // namespace
 
 double median(std::span<const double> samples) {
@@ -27,13 +58,10 @@ double median(std::span<const double> samples) {
 
 Summary summarize(std::span<const double> samples) {
   if (samples.empty()) return {};
-  // Integers drawn by hand: std::uniform_int_distribution may differ between libraries.
-  std::mt19937_64 random(20220101);
-  std::vector<double> resample(samples.size()), medians(resamplings);
-  for (double& m : medians) {
-    for (double& value : resample) value = samples[random() % samples.size()];
-    m = median_in_place(resample);
-  }
+  std::vector<double> sorted(samples.begin(), samples.end()), medians;
+  std::sort(sorted.begin(), sorted.end());
+  for (const auto& [low, high] : middles_of_resamples(samples.size()))
+    medians.push_back((sorted[low] + sorted[high]) / 2);
   std::sort(medians.begin(), medians.end());
   const auto quantile = [&](double q) { return medians[std::lround(q * (resamplings - 1))]; };
   const double mean = std::accumulate(samples.begin(), samples.end(), 0.0) / samples.size();
@@ -45,17 +73,19 @@ Summary summarize(std::span<const double> samples) {
 
 namespace {
 Summary summarize_differences(std::span<const double> a, std::span<const double> b) {
-  std::vector<double> differences(std::min(a.size(), b.size()));
+  std::vector<double> differences(a.size());
   for (std::size_t i = 0; i < differences.size(); ++i) differences[i] = a[i] - b[i];
   return summarize(differences);
 }
 }  // namespace
 
-bool is_slower(std::span<const double> a, std::span<const double> b, double tolerance) {
+bool is_slower(std::span<const double> one, std::span<const double> other, double tolerance) {
+  const auto [a, b] = paired(one, other);
   return summarize_differences(a, b).low > 0 && median(a) > (1 + tolerance) * median(b);
 }
 
-bool is_tie(std::span<const double> a, std::span<const double> b, double tolerance) {
+bool is_tie(std::span<const double> one, std::span<const double> other, double tolerance) {
+  const auto [a, b] = paired(one, other);
   const Summary difference = summarize_differences(a, b);
   const double smaller = std::min(median(a), median(b)), larger = std::max(median(a), median(b));
   return difference.low <= 0 && difference.high >= 0 && larger - smaller <= tolerance * smaller;

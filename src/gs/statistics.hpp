@@ -22,6 +22,9 @@ double median(std::span<const double> samples);
 /// sample (n - 1; 0 for one). Zeros for no samples.
 Summary summarize(std::span<const double> samples);
 
+// Of two candidates measured in the same rounds, of which one may have been left out of later ones,
+// the rounds count that both were in.
+
 /// Whether two candidates measured in the same rounds tie: the interval of the median of their
 /// paired differences contains 0 and their medians are within `tolerance` of each other, relative
 /// to the smaller.

@@ -56,6 +56,7 @@ std::vector<Strategy> make_table() {
     way.can_overlap = false;
     return way;
   };
+  const Way by_datatypes{by_device.cost, by_device.buffers, true, datatypes_missing};
   const Way by_nccl{{.carrier = Carrier::nccl, .host_waits = false}, 2, true, nccl_missing};
   // Messages come in two places in turn and, by one kernel, in two others.
   const Way by_nvshmem{
@@ -78,7 +79,7 @@ std::vector<Strategy> make_table() {
       {{"host-persistent", host, "MPI_Startall on host copies", host_staged<make_persistent>},
        by_host},
       {{"device-datatypes", device, "MPI_Isend of datatypes on the field", make_datatypes},
-       by_device},
+       by_datatypes},
       {{"device-pipelined", device, "each message sent once it is packed", make_pipelined},
        by_device},
       {{"host-pipelined", host, "each message staged once it is packed", make_host_pipelined},

@@ -187,7 +187,7 @@ class OutputNotWritten(harness.CliTest):
         """It is said before anything is tried, once, and that the next run would not know of this one."""
         run = self.run_program(2, "smoke.yaml", *small(gather_scatter__tuning__journal="no/folder/j"))
         self.assertEqual(run.code, 0, str(run))
-        self.assertEqual(run.err.count("no/folder/j cannot be written: No such file or directory; the next run"), 1,
+        self.assertEqual(run.err.count("no/folder/j cannot be written: No such file or directory, so the next run"), 1,
                          str(run))
         self.assert_files(run, "report.json")
         self.assertIn("no/folder/j cannot be written", " ".join(self.report(run)["warnings"]), str(run))

@@ -710,6 +710,14 @@ class CommandLine(RunTest):
         self.assert_listed(run)
         names = re.findall(r"^  (\S+) ", run.out, flags=re.MULTILINE)
         self.assertEqual(sorted(names), sorted(STRATEGIES + SUMS), str(run))
+        # What it says is not in this build is what cannot be pinned.
+        lacking = [line.split(", ") for line in re.findall(r"^Not in this build: (.*)$", run.out, re.MULTILINE)]
+        for key, missing, others in zip(("gather_scatter__strategies", "solver__all_reduce"), lacking,
+                                        (STRATEGIES, SUMS)):
+            self.assertLess(set(missing), set(others), str(run))
+            for names, code in ((missing, 2), ([*missing, others[0]], 0)):
+                pinned = self.run_program(2, "smoke.yaml", "--dry-run", *small(**{key: f"[{','.join(names)}]"}))
+                self.assertEqual(pinned.code, code, str(pinned))
 
     def test_dry_run(self):
         for ranks in (1, 3):

@@ -7,6 +7,9 @@
 #include <cstdlib>
 #include <limits>
 #include <numeric>
+#include <set>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "core/errors.hpp"
@@ -277,6 +280,30 @@ TEST_F(AllReduceTest, TunerSelectsOneThatIsThere) {
   EXPECT_EQ(tuning.rounds >= 3, m_size > 1);
 }
 
+TEST_F(AllReduceTest, TunerPredictsWhatPathsTell) {
+  MachinePaths paths;
+  paths.launch = 1e-3;
+  PathCost path;
+  path.points = {{8, 1e-3}};
+  path.cost = {1e-3, 1e9};
+  paths.pack = path;
+  paths.messages = {{Carrier::host_messages, ProbePlace::within_node, path},
+                    {Carrier::host_messages, ProbePlace::between_nodes, path}};
+  const AllReduceTuning tuning =
+      tune_all_reduce(m_comm, all_reduce_strategies(), quick, {}, &paths);
+  for (const AllReduceResult& c : tuning.candidates) {
+    if (!c.timing) continue;
+    const bool known = c.strategy.cost.carrier == Carrier::host_messages;
+    EXPECT_EQ(c.timing->predicted.has_value(), known) << c.strategy.name;
+    if (known) {
+      EXPECT_GE(*c.timing->predicted, 2e-3) << c.strategy.name;
+    }
+  }
+  for (const AllReduceResult& c :
+       tune_all_reduce(m_comm, all_reduce_strategies(), quick).candidates)
+    EXPECT_FALSE(c.timing && c.timing->predicted) << c.strategy.name;
+}
+
 TEST_F(AllReduceTest, TunerExcludesTheWrongTheThrowingAndTheMissing) {
   const AllReduceStrategy good = all_reduce_strategies().front();
   const std::vector<AllReduceStrategy> strategies{faulty<ForgetsARank>("forgets"),
@@ -299,6 +326,40 @@ TEST_F(AllReduceTest, TunerExcludesTheWrongTheThrowingAndTheMissing) {
     EXPECT_FALSE(candidates[excluded].timing);
   }
   // What was left behind does not spoil what comes after.
+  EXPECT_EQ(m_comm.sum(1.0), m_size);
+}
+
+std::set<std::string> tried_once;  // in the test that runs
+
+/// Right until it has been tried for the first time. To be timed it then cannot be had, or cannot
+/// be made on the last rank alone, where the end of the others' would wait for that one.
+template <bool is_gone>
+std::unique_ptr<AllReduce> make_once(const Communicator& comm, int n_values, double patience) {
+  auto made = find_all_reduce("host-shared")->make(comm, n_values, patience);
+  if (is_gone && tried_once.contains("sum gone")) throw UnavailableError("it is gone");
+  if (!is_gone && tried_once.contains("sum throws") && comm.rank() == comm.size() - 1)
+    throw std::runtime_error("no such luck");
+  return made;
+}
+
+TEST_F(AllReduceTest, TunerExcludesWhatCannotBeMadeAgainToBeTimed) {
+  std::string begun;
+  tried_once.clear();
+  TuningGuard guard;
+  guard.begin = [&](const std::string& name) { begun = name; };
+  guard.end = [&] { tried_once.insert(begun); };
+  const std::vector<AllReduceStrategy> strategies{{"throws", "Host", "", make_once<false>},
+                                                  {"gone", "Host", "", make_once<true>},
+                                                  all_reduce_strategies().front()};
+  const AllReduceTuning tuning = tune_all_reduce(m_comm, strategies, quick, guard);
+  EXPECT_EQ(tuning.selected, 2);
+  const AllReduceResult &throws = tuning.candidates[0], &gone = tuning.candidates[1];
+  EXPECT_TRUE(throws.available);
+  EXPECT_EQ(throws.failure, "threw on rank " + std::to_string(m_size - 1) + ": no such luck");
+  EXPECT_FALSE(gone.available);
+  EXPECT_EQ(gone.failure, "it is gone");
+  for (const AllReduceResult* excluded : {&throws, &gone})
+    EXPECT_FALSE(excluded->verified || excluded->timing);
   EXPECT_EQ(m_comm.sum(1.0), m_size);
 }
 

@@ -8,9 +8,12 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "core/errors.hpp"
 #include "gs/strategies/host_staged.hpp"
 #include "gs/strategies/pairwise.hpp"
 #include "gs/tuner.hpp"
@@ -157,6 +160,53 @@ TEST_P(WrongStrategiesThatThrow, AreSurvived) {
 
 INSTANTIATE_TEST_SUITE_P(Each, WrongStrategiesThatThrow, testing::ValuesIn(throwers()),
                          [](const auto& test) { return test.param.name; });
+
+std::set<std::string> tried_once;  // in the test that runs
+
+/// A right exchange whose end takes all ranks, as that of a window does.
+class EndsTogether : public RightExchange {
+ public:
+  EndsTogether(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
+      : RightExchange(comm, plan, buffers), m_comm(comm) {}
+  ~EndsTogether() override {
+    if (!m_unwinding.now()) m_comm.barrier();
+  }
+
+ private:
+  const Communicator& m_comm;
+  Unwinding m_unwinding;
+};
+
+/// Right until it has been tried for the first time. To be timed it then cannot be had, or cannot
+/// be made on the last rank alone, where the end of the others' would wait for that one.
+template <Where where>
+std::unique_ptr<Exchange> make_once(const Communicator& comm, const HaloPlan& plan,
+                                    const MessageBuffers& buffers) {
+  auto made = std::make_unique<EndsTogether>(comm, plan, buffers);
+  if (where == Where::everywhere && tried_once.contains("gone"))
+    throw UnavailableError("it is gone");
+  if (where == Where::last_rank && tried_once.contains("throws") && comm.rank() == comm.size() - 1)
+    throw std::runtime_error("no such luck");
+  return made;
+}
+
+TEST_F(WrongStrategiesTest, ThatCannotBeMadeAgainToBeTimedAreExcluded) {
+  std::string begun;
+  tried_once.clear();
+  m_guard.begin = [&](const std::string& name) { begun = name; };
+  m_guard.end = [&] { tried_once.insert(begun); };
+  const TuningResult result = run({named("throws", make_once<Where::last_rank>),
+                                   named("gone", make_once<Where::everywhere>), good("good")});
+  EXPECT_EQ(result.selected, 2);
+  const CandidateResult &throws = result.candidates[0], &gone = result.candidates[1];
+  EXPECT_TRUE(throws.available);
+  EXPECT_EQ(throws.failure, "threw on rank " + std::to_string(m_last) + ": no such luck");
+  EXPECT_FALSE(gone.available);
+  EXPECT_EQ(gone.failure, "it is gone");
+  for (const CandidateResult* excluded : {&throws, &gone})
+    EXPECT_FALSE(excluded->verified || excluded->alone || excluded->with_work);
+  expect_works(m_gs);
+}
 
 TEST_F(WrongStrategiesTest, GivesUpWaitsThatDoNotEnd) {
   if (m_alone) GTEST_SKIP() << "nothing is shared";

@@ -529,7 +529,8 @@ INSTANTIATE_TEST_SUITE_P(MalformedOverrides, BadInput, testing::ValuesIn(malform
 TEST(BadInputMessage, NamesWhatTheBuildLacks) {
   const auto given = [](const std::string& yaml) { parse_case(yaml, "x.yaml", {}, 1); };
   for (const std::string key : {"gather_scatter: {strategies: ", "solver: {all_reduce: "}) {
-    EXPECT_NO_THROW(given(key + "[nccl, peer-memory]}")) << "another is left";
+    EXPECT_NO_THROW(given(key + "[nccl, " + (key[0] == 's' ? "host-shared" : "peer-memory") + "]}"))
+        << "another is left";
     if (*find_strategy("nccl")->not_built == '\0') {
       EXPECT_NO_THROW(given(key + "nccl}"));
       continue;
@@ -537,6 +538,12 @@ TEST(BadInputMessage, NamesWhatTheBuildLacks) {
     const std::string message = message_of([&] { given(key + "nccl}"); });
     EXPECT_THAT(message, HasSubstr("given nccl, but this program was built without NCCL or RCCL; "
                                    "allowed: at least one that this build has"));
+  }
+  if (*find_strategy("nccl")->not_built != '\0' && *find_strategy("nvshmem")->not_built != '\0') {
+    EXPECT_THAT(
+        message_of([&] { given("gather_scatter: {strategies: [nvshmem, nccl, nccl+overlap]}"); }),
+        HasSubstr("given nccl, nvshmem, nccl+overlap, but this program was built without "
+                  "NCCL or RCCL, and this program was built without NVSHMEM; allowed"));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "gs/all_reduce.hpp"
 #include "gs/measure_paths.hpp"
 #include "gs/strategies/crystal_router.hpp"
 #include "gs/strategy_table.hpp"
@@ -190,6 +191,38 @@ TEST(CostModel, HidesMessagesBehindWork) {
   EXPECT_EQ(cost.beyond(0), 15);
   EXPECT_EQ(cost.beyond(5), 10);
   EXPECT_EQ(cost.beyond(100), 7);
+}
+
+TEST(CostModelOfSums, OfMessagesHalvesTheRanksOfANodeAndTheNodes) {
+  const SumCostModel mpi{.carrier = Carrier::host_messages};
+  const MachinePaths paths = made_up_machine();
+  // Launch and wait 3 + 5; a step within a node 2, between nodes 4.
+  EXPECT_DOUBLE_EQ(predict_sum(mpi, one_node, paths).value(), (8 + 2 * 2) * us);
+  EXPECT_DOUBLE_EQ(predict_sum(mpi, two_nodes, paths).value(), (8 + 2 + 4) * us);
+  EXPECT_DOUBLE_EQ(predict_sum(mpi, std::vector(5, 0), paths).value(), (8 + 3 * 2) * us);
+  EXPECT_DOUBLE_EQ(predict_sum(mpi, std::vector{0, 1, 2}, paths).value(), (8 + 2 * 4) * us);
+  EXPECT_DOUBLE_EQ(predict_sum(mpi, std::vector{0, 1, 1, 1}, paths).value(), (8 + 2 * 2 + 4) * us);
+}
+
+TEST(CostModelOfSums, TakesOneStepWhereAllRanksMeet) {
+  const MachinePaths paths = made_up_machine();
+  const SumCostModel shared{.carrier = Carrier::host_messages, .meets_in_memory = true};
+  EXPECT_DOUBLE_EQ(predict_sum(shared, one_node, paths).value(), (8 + 2) * us);
+  // There and back, and between nodes by messages.
+  EXPECT_DOUBLE_EQ(predict_sum(shared, two_nodes, paths).value(), (8 + 2 * 2 + 4) * us);
+  const SumCostModel kernels{.carrier = Carrier::peer_memory, .by_kernels = true};
+  EXPECT_DOUBLE_EQ(predict_sum(kernels, one_node, paths).value(), (3 + 12) * us);
+}
+
+TEST(CostModelOfSums, KnowsNothingWithoutAModelOrAPath) {
+  const MachinePaths paths = made_up_machine();
+  EXPECT_FALSE(predict_sum({}, one_node, paths));
+  EXPECT_FALSE(predict_sum({.carrier = Carrier::nccl, .by_kernels = true}, one_node, paths));
+  EXPECT_FALSE(
+      predict_sum({.carrier = Carrier::peer_memory, .by_kernels = true}, two_nodes, paths));
+  EXPECT_FALSE(predict_sum({.carrier = Carrier::host_messages}, one_node, MachinePaths()));
+  for (const AllReduceStrategy& sum : all_reduce_strategies())
+    EXPECT_NE(sum.cost.carrier, Carrier::none) << sum.name;
 }
 
 TEST(CostModel, IsOffByFourTimesEitherWay) {

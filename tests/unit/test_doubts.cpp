@@ -118,6 +118,7 @@ TEST(Doubts, AreOfChoicesThatAnotherWouldHaveBeaten) {
   EXPECT_TRUE(regrets_of(Samples(6, 1.02), one).empty()) << "next to nothing";
   EXPECT_TRUE(regrets_of({1.1, 0.9, 1.1, 0.9, 1.1, 1.1}, one).empty()) << "noise";
   EXPECT_TRUE(regrets_of(Samples(5, 1.25), Samples(5, 1.0)).empty()) << "too few to tell";
+  EXPECT_TRUE(regrets_of(Samples(5, 1.25), one).empty()) << "too few rounds of both";
 }
 
 TEST(Doubts, AreOfSumsThatAnotherWouldHaveBeaten) {

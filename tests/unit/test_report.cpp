@@ -412,6 +412,15 @@ TEST(ReportAllReduce, HasATableOnlyWhereSumsWereTimedOrAreWrong) {
   EXPECT_TRUE(contains(all_reduce_text(tuning), "5 rounds"));
   EXPECT_TRUE(contains(line_with(all_reduce_text(tuning), "nccl"), "not here"));
 
+  EXPECT_FALSE(contains(all_reduce_text(tuning), "model"));
+
+  tuning.candidates[0].timing->cost.median = 9e-6;
+  tuning.candidates[0].timing->predicted = 2e-6;
+  EXPECT_TRUE(contains(line_with(all_reduce_text(tuning), "95 % interval"), "model"));
+  EXPECT_TRUE(contains(all_reduce_text(tuning), "\n  Off the model: host-mpi 4.5x its model\n"));
+  tuning.candidates[0].timing->predicted = 3e-6;
+  EXPECT_FALSE(contains(all_reduce_text(tuning), "Off the model"));
+
   tuning.cache_note = "the choice of x.json";
   EXPECT_TRUE(contains(all_reduce_text(tuning), "    cache: the choice of x.json\n"));
 }
@@ -518,7 +527,7 @@ TEST(ReportSolve, SaysWhereARegretMayBeNoise) {
   run.solve->audit = audit;
   EXPECT_TRUE(contains(comparisons_text(*run.solve), "host-put would have taken 20.0 % less"));
   EXPECT_EQ(to_json(run)["solve"]["audit"]["beaten"], true);
-  run.solve->audit->rounds = 3;
+  for (AuditedStrategy& audited : run.solve->audit->strategies) audited.timing.samples.resize(3);
   EXPECT_TRUE(
       contains(comparisons_text(*run.solve), "host-put took 20.0 % less, which may be noise"));
   EXPECT_EQ(to_json(run)["solve"]["audit"]["beaten"], false);

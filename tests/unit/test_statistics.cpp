@@ -107,6 +107,21 @@ TEST(StatisticsSummary, IsNotMovedByAnOutlier) {
   EXPECT_EQ(summary.high, 1);
 }
 
+// One that was left out after five rounds, in which it was slower, before the machine slowed down.
+TEST(StatisticsPairs, AreOfTheRoundsThatBothWereIn) {
+  const Samples left_out{1.3, 1.31, 1.29, 1.3, 1.32};
+  Samples stayed{1.0, 1.01, 1.0, 0.99, 1.0};
+  stayed.resize(15, 1.4);
+  EXPECT_TRUE(is_slower(left_out, stayed));
+  EXPECT_FALSE(is_slower(stayed, left_out));
+  EXPECT_FALSE(is_tie(left_out, stayed));
+  // Alike while both were there.
+  Samples alike{1.3, 1.3, 1.31, 1.3, 1.3};
+  alike.resize(15, 2.0);
+  EXPECT_TRUE(is_tie(left_out, alike));
+  EXPECT_TRUE(is_tie(alike, left_out));
+}
+
 TEST(StatisticsSummary, HasMeanAndDeviation) {
   // Of 1 to n: (n + 1)/2, and the root of n (n + 1)/12.
   for (const int n : {3, 5, 1001}) {

@@ -110,8 +110,9 @@ class HostSharedSum final : public AllReduce {
     void* base = nullptr;
     const int code = MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL,
                                              node.get(), &base, &m_window);
-    if (!m_comm.all(code == MPI_SUCCESS)) {
-      if (code == MPI_SUCCESS) MPI_Win_free(&m_window);
+    const bool whole_node = node.all(code == MPI_SUCCESS);
+    if (!m_comm.all(whole_node)) {
+      if (whole_node) MPI_Win_free(&m_window);  // takes all of them
       throw UnavailableError("this MPI gives ranks of a node no shared memory");
     }
     MPI_Aint size = 0;

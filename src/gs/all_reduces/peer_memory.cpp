@@ -70,8 +70,7 @@ class PeerMemorySum final : public AllReduce {
         m_own("nekbone_k: values to sum", n_values),
         m_inbox(n_values),
         m_late("nekbone_k: values are late") {
-    if (is_host_device)
-      throw UnavailableError("kernels run on the host, where host-shared does the same");
+    if (is_host_device) throw UnavailableError(peer_memory_sum_missing);
     const std::vector<int> nodes = nodes_of_ranks(comm);
     if (std::any_of(nodes.begin(), nodes.end(), [&](int node) { return node != nodes.front(); }))
       throw UnavailableError("some ranks are on other nodes");

@@ -96,10 +96,7 @@ class Datatypes final : public Exchange {
 
 std::unique_ptr<Exchange> make_datatypes(const Communicator& comm, const HaloPlan& plan,
                                          const MessageBuffers& buffers) {
-  if (!is_host_device)
-    throw UnavailableError(
-        "the field is in device memory, which MPI would copy entry by entry, and may mistake for "
-        "what was there before");
+  if (!is_host_device) throw UnavailableError(datatypes_missing);
   return std::make_unique<Datatypes>(comm, plan, buffers);
 }
 

@@ -2,9 +2,16 @@
 /// Point-to-point messages that MPI itself picks from the field.
 #pragma once
 
+#include "core/types.hpp"
 #include "gs/exchange.hpp"
 
 namespace nekbone_k {
+
+/// What this build lacks for it; empty if nothing.
+inline constexpr const char* datatypes_missing =
+    is_host_device ? ""
+                   : "the field is in device memory, which MPI would copy entry by entry, and may "
+                     "mistake for what was there before";
 
 /// As make_pairwise(), but nothing is packed: each message is sent from the shared entries of the
 /// field by an indexed datatype (MPI_Type_create_indexed_block), made once for each neighbour and

@@ -8,6 +8,25 @@
 namespace nekbone_k {
 namespace {
 
+/// A group that was begun, which ends with it at the latest.
+class NcclGroup {
+ public:
+  NcclGroup() = default;
+  ~NcclGroup() {
+    if (!m_has_ended) ncclGroupEnd();
+  }
+  NcclGroup(const NcclGroup&) = delete;
+  NcclGroup& operator=(const NcclGroup&) = delete;
+
+  ncclResult_t end() {
+    m_has_ended = true;
+    return ncclGroupEnd();
+  }
+
+ private:
+  bool m_has_ended = false;
+};
+
 class Nccl final : public Exchange {
  public:
   Nccl(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
@@ -17,6 +36,7 @@ class Nccl final : public Exchange {
     if (m_plan.neighbours.empty()) return;
     const auto stream = native_stream(m_buffers.stream);
     check_nccl(ncclGroupStart(), "ncclGroupStart");
+    NcclGroup group;  // ended where a call throws, too, or later calls would only queue
     for (const Neighbour& n : m_plan.neighbours) {
       const std::size_t bytes = n.count * m_buffers.item_bytes;
       check_nccl(ncclRecv(m_buffers.message(m_buffers.receive, n), bytes, ncclInt8, n.rank, m_nccl,
@@ -26,7 +46,7 @@ class Nccl final : public Exchange {
           ncclSend(m_buffers.message(m_buffers.send, n), bytes, ncclInt8, n.rank, m_nccl, stream),
           "ncclSend");
     }
-    check_nccl(ncclGroupEnd(), "ncclGroupEnd");
+    check_nccl(group.end(), "ncclGroupEnd");
   }
 
   void finish() override {}  // in the order of the stream

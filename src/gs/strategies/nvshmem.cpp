@@ -165,10 +165,14 @@ class Nvshmem final : public Exchange {
         [&](const Neighbour& n) { return nvshmem_ptr(m_memory->begin(), n.rank) == nullptr; });
     if (wanted)
       m_is_registered = nvshmemx_buffer_register(m_buffers.send, m_buffers.bytes(m_plan)) == 0;
-    require_on_all(m_comm,
-                   wanted && !m_is_registered
-                       ? fmt::format("NVSHMEM cannot register what rank {} sends", m_comm.rank())
-                       : "");
+    const bool failed = wanted && !m_is_registered;
+    if (!m_comm.all(!failed) && m_is_registered) {  // the constructor throws: nobody else would
+      nvshmemx_buffer_unregister(m_buffers.send);
+      m_is_registered = false;
+    }
+    require_on_all(
+        m_comm,
+        failed ? fmt::format("NVSHMEM cannot register what rank {} sends", m_comm.rank()) : "");
   }
 
   const Communicator& m_comm;
