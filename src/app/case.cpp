@@ -65,16 +65,17 @@ void read_names(YamlReader& keys, const char* key, const Table& table,
   const auto is_given = [&](const std::string& word) {
     return std::find(given.begin(), given.end(), word) != given.end();
   };
-  for (const auto& entry : table)
-    if (is_given("all") || is_given(entry.name)) names.push_back(entry.name);
-
+  bool any_built = false;
   std::vector<std::string> missing;  // each reason once
   for (const auto& entry : table) {
-    if (std::find(names.begin(), names.end(), entry.name) == names.end()) continue;
-    if (*entry.not_built == '\0') return;
-    if (std::find(missing.begin(), missing.end(), entry.not_built) == missing.end())
+    if (!is_given("all") && !is_given(entry.name)) continue;
+    names.push_back(entry.name);
+    if (entry.not_built.empty())
+      any_built = true;
+    else if (std::find(missing.begin(), missing.end(), entry.not_built) == missing.end())
       missing.emplace_back(entry.not_built);
   }
+  if (any_built) return;
   keys.fail(key, fmt::format("given {}, but {}; allowed: at least one that this build has, and "
                              "nekbone-k --list-strategies says which",
                              fmt::join(names, ", "), fmt::join(missing, ", and ")));

@@ -52,7 +52,7 @@ void print_strategies() {
     std::vector<std::string> not_built;
     for (const auto& entry : table) {
       text += fmt::format("  {:<25} {}\n", entry.name, entry.description);
-      if (*entry.not_built != '\0') not_built.push_back(entry.name);
+      if (!entry.not_built.empty()) not_built.push_back(entry.name);
     }
     if (!not_built.empty())
       text += fmt::format("Not in this build: {}\n", fmt::join(not_built, ", "));

@@ -27,6 +27,10 @@ std::string kind_of(const std::string& device) {
   return device.substr(begin, place == std::string::npos ? place : place - begin);
 }
 
+const MachinePaths* paths_of(const MachineRecord& machine) {
+  return machine.paths ? &*machine.paths : nullptr;
+}
+
 std::string or_none(const std::string& version) { return version.empty() ? "none" : version; }
 
 template <class Texts>
@@ -229,12 +233,6 @@ DecisionKey make_decision_key(const Case& input, const MachineRecord& machine, i
               {"peer memory on a shared GPU", peer_memory_may_share_gpu() ? "allowed" : "no"},
           }};
 }
-
-namespace {
-const MachinePaths* paths_of(const MachineRecord& machine) {
-  return machine.paths ? &*machine.paths : nullptr;
-}
-}  // namespace
 
 void tune_or_replay(const Case& input, const MachineRecord& machine, GatherScatter& gs,
                     std::span<const Strategy> strategies, const OverlapWork& work,

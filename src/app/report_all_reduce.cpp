@@ -1,8 +1,6 @@
 // The terminal report of how the ranks' sums were tuned.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "app/report.hpp"
 #include "app/report_candidates.hpp"
 
@@ -15,10 +13,7 @@ std::string all_reduce_text(const AllReduceRecord& tuning) {
   if (tuning.rounds == 0 && nothing_amiss(rows)) {
     text += untimed_text(rows, "way", "ways");
   } else {
-    const bool has_predictions =
-        std::any_of(tuning.candidates.begin(), tuning.candidates.end(),
-                    [](const AllReduceResult& c) { return c.timing && c.timing->predicted; });
-    CandidateTable table("all-reduce", has_predictions);
+    CandidateTable table("all-reduce", has_predictions(rows));
     table.add_section(
         rows, tuning.rounds == 0
                   ? "two doubles, from a kernel to every host: not timed"

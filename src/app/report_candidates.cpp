@@ -64,6 +64,12 @@ std::string untimed_text(const std::vector<CandidateRow>& rows, const std::strin
                                 right == 1 ? one : several, missing));
 }
 
+bool has_predictions(const std::vector<CandidateRow>& rows) {
+  return std::any_of(rows.begin(), rows.end(), [](const CandidateRow& row) {
+    return row.stage != nullptr && row.stage->predicted;
+  });
+}
+
 std::vector<std::string> off_their_model(const std::vector<CandidateRow>& rows, double added) {
   std::vector<std::string> found;
   for (const CandidateRow& row : rows) {

@@ -34,6 +34,9 @@ bool nothing_amiss(const std::vector<CandidateRow>& rows);
 std::string untimed_text(const std::vector<CandidateRow>& rows, const std::string& one,
                          const std::string& several);
 
+/// Whether of one of them it is known what it should take.
+bool has_predictions(const std::vector<CandidateRow>& rows);
+
 /// Those that took several times what was predicted, or a fraction of it: "NAME 7.5x its model".
 /// `added` counts on both sides.
 std::vector<std::string> off_their_model(const std::vector<CandidateRow>& rows, double added = 0);

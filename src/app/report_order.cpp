@@ -70,16 +70,11 @@ std::string with_work_title(const TuningResult& tuning) {
       plural(tuning.rounds_with_work));
 }
 
-bool has_predictions(const TuningResult& tuning) {
-  return std::any_of(tuning.candidates.begin(), tuning.candidates.end(), [](const auto& c) {
-    return (c.alone && c.alone->predicted) || (c.with_work && c.with_work->predicted);
-  });
-}
-
 std::string strategy_table(const TuningResult& tuning) {
-  CandidateTable table("strategy", has_predictions(tuning));
-  table.add_section(rows_of(tuning, false), alone_title(tuning));
-  table.add_section(rows_of(tuning, true), with_work_title(tuning));
+  const auto alone = rows_of(tuning, false), with_work = rows_of(tuning, true);
+  CandidateTable table("strategy", has_predictions(alone) || has_predictions(with_work));
+  table.add_section(alone, alone_title(tuning));
+  table.add_section(with_work, with_work_title(tuning));
   return table.text();
 }
 

@@ -83,6 +83,26 @@ std::byte* open_block(const Handle& of_other) {
   throw UnavailableError(fmt::format("{}: {}", what, std::strerror(errno)));
 }
 
+/// Closes a file at its end, unless it is kept.
+class OpenFile {
+ public:
+  OpenFile(int file, const char* what) : m_file(file) {
+    if (file < 0) give_up(what);
+  }
+  ~OpenFile() {
+    if (!m_is_kept) close(m_file);
+  }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+
+  int number() const { return m_file; }
+  void keep() { m_is_kept = true; }
+
+ private:
+  int m_file;
+  bool m_is_kept = false;
+};
+
 std::byte* map(int file, std::size_t bytes) {
   void* const data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (data == MAP_FAILED) give_up("mapping memory shared with other ranks");
@@ -92,28 +112,20 @@ std::byte* map(int file, std::size_t bytes) {
 // A file without a name, which others open through this process: nothing of it is left over,
 // however the run ends.
 Block make_block(std::size_t bytes) {
-  const int file = memfd_create("nekbone-k", MFD_CLOEXEC);
-  if (file < 0) give_up("making memory shared with other ranks");
-  Block block{nullptr, rounded_up(bytes), fmt::format("/proc/{}/fd/{}", getpid(), file)};
-  try {
-    errno = posix_fallocate(file, 0, static_cast<off_t>(block.bytes));
-    if (errno != 0) give_up("allocating memory shared with other ranks");
-    block.data = map(file, block.bytes);
-  } catch (const UnavailableError&) {
-    close(file);
-    throw;
-  }
+  OpenFile file(memfd_create("nekbone-k", MFD_CLOEXEC), "making memory shared with other ranks");
+  Block block{nullptr, rounded_up(bytes), fmt::format("/proc/{}/fd/{}", getpid(), file.number())};
+  errno = posix_fallocate(file.number(), 0, static_cast<off_t>(block.bytes));
+  if (errno != 0) give_up("allocating memory shared with other ranks");
+  block.data = map(file.number(), block.bytes);
+  file.keep();
   return block;
 }
 
 std::byte* open_block(const Handle& handle) {
-  const int file = open(handle.c_str(), O_RDWR | O_CLOEXEC);
-  if (file < 0) give_up("opening another rank's memory");
+  const OpenFile file(open(handle.c_str(), O_RDWR | O_CLOEXEC), "opening another rank's memory");
   struct stat status {};
-  if (fstat(file, &status) != 0) give_up("opening another rank's memory");
-  std::byte* const data = map(file, static_cast<std::size_t>(status.st_size));
-  close(file);
-  return data;
+  if (fstat(file.number(), &status) != 0) give_up("opening another rank's memory");
+  return map(file.number(), static_cast<std::size_t>(status.st_size));
 }
 
 #else

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "core/communicator.hpp"
 #include "core/waiting.hpp"
@@ -41,8 +42,8 @@ struct AllReduceStrategy {
   std::string memory;       ///< the memory in which ranks meet
   std::string description;  ///< one line for --list-strategies
   AllReduceFactory make = nullptr;
-  SumCostModel cost = {};      ///< what it should take
-  const char* not_built = "";  ///< what this build lacks for it; empty if nothing
+  SumCostModel cost = {};           ///< what it should take
+  std::string_view not_built = {};  ///< what this build lacks for it; empty if nothing
 };
 
 /// All ways, from the simplest to the least simple: among those that tie, the tuner takes the one

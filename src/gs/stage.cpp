@@ -11,12 +11,6 @@ namespace {
 constexpr int rounds_before_stopping = 5;
 constexpr double slower_always = 1.1, slower_usually = 1.25;
 
-/// Those of the first samples of `best` that were taken in the rounds of `samples`.
-std::span<const double> in_same_rounds(const std::vector<double>& best,
-                                       const std::vector<double>& samples) {
-  return std::span(best).first(std::min(best.size(), samples.size()));
-}
-
 bool cannot_win(const std::vector<double>& samples, const std::vector<double>& best) {
   for (std::size_t round = 0; round < samples.size(); ++round)
     if (!(samples[round] > slower_always * best[round])) return false;
@@ -95,9 +89,9 @@ std::size_t judge(std::span<StageResult* const> members, const std::vector<doubl
   const std::vector<double>& best = times[best_member];
   std::vector<std::size_t> tied;
   for (std::size_t c = 0; c < members.size(); ++c) {
-    const auto best_then = in_same_rounds(best, times[c]);
-    members[c]->relative_to_best = median(times[c]) / median(best_then);
-    if (!members[c]->stopped && is_tie(times[c], best_then)) tied.push_back(c);
+    const auto [own, best_then] = in_same_rounds(times[c], best);
+    members[c]->relative_to_best = median(own) / median(best_then);
+    if (!members[c]->stopped && is_tie(times[c], best)) tied.push_back(c);
   }
   for (const std::size_t c : tied) members[c]->tie = tied.size() > 1;
   return tied.front();

@@ -42,13 +42,6 @@ const Middles& middles_of_resamples(std::size_t n) {
   return middles;
 }
 
-/// The samples of the rounds that both were in.
-std::array<std::span<const double>, 2> paired(std::span<const double> a,
-                                              std::span<const double> b) {
-  const std::size_t rounds = std::min(a.size(), b.size());
-  return {a.first(rounds), b.first(rounds)};
-}
-
 }  // namespace
 
 double median(std::span<const double> samples) {
@@ -79,13 +72,19 @@ Summary summarize_differences(std::span<const double> a, std::span<const double>
 }
 }  // namespace
 
+std::array<std::span<const double>, 2> in_same_rounds(std::span<const double> a,
+                                                      std::span<const double> b) {
+  const std::size_t rounds = std::min(a.size(), b.size());
+  return {a.first(rounds), b.first(rounds)};
+}
+
 bool is_slower(std::span<const double> one, std::span<const double> other, double tolerance) {
-  const auto [a, b] = paired(one, other);
+  const auto [a, b] = in_same_rounds(one, other);
   return summarize_differences(a, b).low > 0 && median(a) > (1 + tolerance) * median(b);
 }
 
 bool is_tie(std::span<const double> one, std::span<const double> other, double tolerance) {
-  const auto [a, b] = paired(one, other);
+  const auto [a, b] = in_same_rounds(one, other);
   const Summary difference = summarize_differences(a, b);
   const double smaller = std::min(median(a), median(b)), larger = std::max(median(a), median(b));
   return difference.low <= 0 && difference.high >= 0 && larger - smaller <= tolerance * smaller;

@@ -2,6 +2,7 @@
 /// The one statistic by which everything timed is judged.
 #pragma once
 
+#include <array>
 #include <span>
 #include <vector>
 
@@ -22,8 +23,10 @@ double median(std::span<const double> samples);
 /// sample (n - 1; 0 for one). Zeros for no samples.
 Summary summarize(std::span<const double> samples);
 
-// Of two candidates measured in the same rounds, of which one may have been left out of later ones,
-// the rounds count that both were in.
+/// The samples of two candidates in the rounds that both were in, as one may have been left out of
+/// later ones. What follows compares those alone.
+std::array<std::span<const double>, 2> in_same_rounds(std::span<const double> a,
+                                                      std::span<const double> b);
 
 /// Whether two candidates measured in the same rounds tie: the interval of the median of their
 /// paired differences contains 0 and their medians are within `tolerance` of each other, relative

@@ -32,7 +32,7 @@ std::vector<Strategy> make_table() {
     CostModel cost;
     int buffers;  ///< Strategy::buffers
     bool can_overlap = true;
-    const char* not_built = "";
+    std::string_view not_built = {};
   };
   const Way by_device{{.carrier = direct_messages}, 2};
   // Copies on the host of what is sent and of what comes.

@@ -5,6 +5,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "gs/cost_model.hpp"
 #include "gs/exchange.hpp"
@@ -22,8 +23,8 @@ struct Strategy {
   /// How often it holds the messages of a call, sent or received: once each, and again where they
   /// pass through further buffers.
   int buffers = 2;
-  CostModel cost = {};         ///< what it should take
-  const char* not_built = "";  ///< what this build lacks for it; empty if nothing
+  CostModel cost = {};              ///< what it should take
+  std::string_view not_built = {};  ///< what this build lacks for it; empty if nothing
 };
 
 /// All strategies, from the simplest to the least simple: among strategies that tie, the tuner

@@ -531,7 +531,7 @@ TEST(BadInputMessage, NamesWhatTheBuildLacks) {
   for (const std::string key : {"gather_scatter: {strategies: ", "solver: {all_reduce: "}) {
     EXPECT_NO_THROW(given(key + "[nccl, " + (key[0] == 's' ? "host-shared" : "peer-memory") + "]}"))
         << "another is left";
-    if (*find_strategy("nccl")->not_built == '\0') {
+    if (find_strategy("nccl")->not_built.empty()) {
       EXPECT_NO_THROW(given(key + "nccl}"));
       continue;
     }
@@ -539,7 +539,7 @@ TEST(BadInputMessage, NamesWhatTheBuildLacks) {
     EXPECT_THAT(message, HasSubstr("given nccl, but this program was built without NCCL or RCCL; "
                                    "allowed: at least one that this build has"));
   }
-  if (*find_strategy("nccl")->not_built != '\0' && *find_strategy("nvshmem")->not_built != '\0') {
+  if (!find_strategy("nccl")->not_built.empty() && !find_strategy("nvshmem")->not_built.empty()) {
     EXPECT_THAT(
         message_of([&] { given("gather_scatter: {strategies: [nvshmem, nccl, nccl+overlap]}"); }),
         HasSubstr("given nccl, nvshmem, nccl+overlap, but this program was built without "

@@ -535,6 +535,24 @@ TEST(ReportSolve, SaysWhereARegretMayBeNoise) {
   EXPECT_TRUE(contains(comparisons_text(*run.solve), "ties with host-put"));
 }
 
+TEST(ReportSolve, NamesTheRegretOfSumsAlsoAlone) {
+  RunRecord run = usual_run();
+  Audit audit;
+  audit.strategies.resize(1);
+  run.solve->audit = run.solve->sum_audit = audit;
+  EXPECT_TRUE(contains(comparisons_text(*run.solve), "\n    of sums     "));
+  run.solve->audit.reset();
+  EXPECT_TRUE(comparisons_text(*run.solve).starts_with("  regret        of sums: "));
+}
+
+TEST(ReportOrder, HasNoIntervalOfOneSample) {
+  OrderRecord order = usual_order();
+  EXPECT_TRUE(contains(line_with(order_text(order), "on-rank QQ^T"), " .. "));
+  Summary& on_rank = order.tuning.on_rank;
+  on_rank.low = on_rank.high = on_rank.median;
+  EXPECT_FALSE(contains(line_with(order_text(order), "on-rank QQ^T"), " .. "));
+}
+
 TEST(ReportClosing, WarnsOfWhatCastsDoubt) {
   RunRecord run = usual_run();
   EXPECT_FALSE(contains(closing_text(run), "WARNING"));
