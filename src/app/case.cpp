@@ -10,6 +10,7 @@
 #include <fstream>
 #include <limits>
 
+#include "app/format.hpp"
 #include "app/partition_input.hpp"
 #include "app/yaml_reader.hpp"
 #include "core/errors.hpp"
@@ -120,8 +121,8 @@ void check_element_count(const YamlReader& mesh_keys, const MeshSpec& mesh, int 
   if (const std::int64_t total = mesh.total_elements(); total < ranks)
     mesh_keys.fail("elements",
                    fmt::format("given {} x {} x {} elements for {} ranks, and each rank needs at "
-                               "least one; allowed: at most {} rank{}, or more elements",
-                               ex, ey, ez, ranks, total, total == 1 ? "" : "s"));
+                               "least one; allowed: at most {}, or more elements",
+                               ex, ey, ez, ranks, counted(total, "rank")));
 }
 
 /// Throws about the later of two keys that do not fit, else the first: the other one may be a

@@ -50,9 +50,9 @@ std::string doctor_header_text(const DoctorRecord& record) {
                                          machine.version, machine.commit, machine.started));
   text += machine_text(machine, false);
   text += shared_cores_text(machine);
-  text += labelled_line("threads", fmt::format("{} a rank; the node of rank 0 has {} core{}",
-                                               record.threads, record.online_cores.front(),
-                                               record.online_cores.front() == 1 ? "" : "s"));
+  text +=
+      labelled_line("threads", fmt::format("{} a rank; the node of rank 0 has {}", record.threads,
+                                           counted(record.online_cores.front(), "core")));
   text += per_rank("NUMA nodes", record.numa_nodes);
   if (!record.kernels_on_host) text += per_rank("of devices", record.device_numa_nodes);
   text += per_rank("network", record.networks);

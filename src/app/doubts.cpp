@@ -33,9 +33,9 @@ std::string load_warning(const CoreGroup& group, const CoreTime& time) {
   const bool in_the_way = ranks + others > 0.9 * cores && others > 0.1 * ranks;
   if (!in_the_way) return "";
   return fmt::format(
-      "other processes, or another virtual machine, took {} of the {} core{} that rank{} {} on {} "
+      "other processes, or another virtual machine, took {} of the {} that rank{} {} on {} "
       "may use: these are timings of a loaded machine; run again when it is idle",
-      significant(others, 2), group.cores.size(), group.cores.size() == 1 ? "" : "s",
+      significant(others, 2), counted(std::ssize(group.cores), "core"),
       group.ranks.size() == 1 ? "" : "s", ranges_text(group.ranks), group.host);
 }
 

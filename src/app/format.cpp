@@ -96,6 +96,11 @@ std::string count_text(double count) {
   return fmt::format("{} {}", significant(count / unit.size), unit.name);
 }
 
+std::string counted(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count_text(static_cast<double>(count)), noun,
+                     count == 1 ? "" : "s");
+}
+
 std::string giga_text(double rate, std::string_view unit) {
   return fmt::format("{} G{}", significant(rate / 1e9), unit);
 }

@@ -2,6 +2,7 @@
 /// Numbers, units and tables as people read them on a terminal.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +26,8 @@ std::string seconds_text(double seconds);
 std::string bytes_text(double bytes);
 /// A count: exact below a million, else as "134.2 M", "1.208 G" or "1.208 T".
 std::string count_text(double count);
+/// So many of what `noun` is, with that count: "1 rank", "12000 DOFs".
+std::string counted(std::int64_t count, std::string_view noun);
 /// A rate in units of 1e9, such as "12.34 GFLOP/s" for the unit "FLOP/s".
 std::string giga_text(double rate, std::string_view unit);
 

@@ -172,11 +172,11 @@ void require_memory(const Case& input, const MemoryBudget& budget, int ranks) {
   const std::string what = budget.solve > budget.tuning
                                ? fmt::format("the CG run at order {}", input.solver_order)
                                : fmt::format("tuning order {}", budget.tuning_order);
-  throw MemoryError(fmt::format(
-      "{}: {} needs about {} a {} ({} rank{} on it), but {} can be had{}; {}", input.input, what,
-      bytes_text(budget.needed()), budget.place, budget.sharers, budget.sharers == 1 ? "" : "s",
-      bytes_text(budget.available), budget.available < budget.machine ? " (memory.limit_gib)" : "",
-      advice(input, budget, ranks)));
+  throw MemoryError(fmt::format("{}: {} needs about {} a {} ({} on it), but {} can be had{}; {}",
+                                input.input, what, bytes_text(budget.needed()), budget.place,
+                                counted(budget.sharers, "rank"), bytes_text(budget.available),
+                                budget.available < budget.machine ? " (memory.limit_gib)" : "",
+                                advice(input, budget, ranks)));
 }
 
 }  // namespace nekbone_k

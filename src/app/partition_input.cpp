@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "app/format.hpp"
 #include "app/yaml_reader.hpp"
 #include "mesh/partition_model.hpp"
 
@@ -72,16 +73,16 @@ std::string complaint_about(const GivenPartition& given, const std::array<int, 3
   if (given.mode == PartitionMode::slabs) {
     const int longest = *std::max_element(elements.begin(), elements.end());
     return fmt::format(
-        "given slabs for {} ranks and elements [{}]; allowed: slabs for at most {} rank{}, as many "
+        "given slabs for {} ranks and elements [{}]; allowed: slabs for at most {}, as many "
         "as a direction has elements, or auto or bisection",
-        ranks, fmt::join(elements, ", "), longest, longest == 1 ? "" : "s");
+        ranks, fmt::join(elements, ", "), counted(longest, "rank"));
   }
   const auto good = compact_grid(elements, ranks);
   const bool slabs_fit = complaint_about({PartitionMode::slabs, {}}, elements, ranks).empty();
   return fmt::format(
-      "given [{}] for {} rank{} and elements [{}]; allowed: three integers whose product is {}, "
+      "given [{}] for {} and elements [{}]; allowed: three integers whose product is {}, "
       "each at most the elements of its direction{}, or {}",
-      fmt::join(given.blocks, ", "), ranks, ranks == 1 ? "" : "s", fmt::join(elements, ", "), ranks,
+      fmt::join(given.blocks, ", "), counted(ranks, "rank"), fmt::join(elements, ", "), ranks,
       good ? fmt::format(", such as [{}]", fmt::join(good->blocks, ", ")) : " (there are none)",
       slabs_fit ? "auto, bisection or slabs" : "auto or bisection");
 }

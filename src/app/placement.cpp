@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <set>
 
+#include "app/format.hpp"
 #include "core/device.hpp"
 #include "core/topology.hpp"
 #include "core/types.hpp"
@@ -17,8 +18,8 @@ std::string crowded_node(const Placement& p) {
   if (threads <= p.usable_cores) return "";
   const bool has_more = p.usable_cores < p.online_cores;
   return fmt::format(
-      "{} runs {} threads on {} core{}{}; {}{}use fewer ranks, or timings mean little", p.host,
-      threads, p.usable_cores, p.usable_cores == 1 ? "" : "s",
+      "{} runs {} threads on {}{}; {}{}use fewer ranks, or timings mean little", p.host, threads,
+      counted(p.usable_cores, "core"),
       has_more ? fmt::format(", those of its {} that they may use", p.online_cores) : "",
       has_more ? "see the launcher's --bind-to and what the job was given, " : "",
       p.threads > 1 ? "set OMP_NUM_THREADS or " : "");
@@ -35,11 +36,12 @@ int count_usable_cores(const std::string& host, const std::vector<std::string>& 
 }
 
 std::string narrow_binding(const Placement& p) {
-  if (p.allowed_cores >= p.threads) return "";
+  // Where the node has not cores enough that has been said, and what mends it mends this.
+  if (p.allowed_cores >= p.threads || !crowded_node(p).empty()) return "";
   return fmt::format(
-      "rank {} is bound to {} core{}, fewer than its {} threads; see the launcher's --bind-to or "
+      "rank {} is bound to {}, fewer than its {} threads; see the launcher's --bind-to or "
       "--cpus-per-task",
-      p.rank, p.allowed_cores, p.allowed_cores == 1 ? "" : "s", p.threads);
+      p.rank, counted(p.allowed_cores, "core"), p.threads);
 }
 
 std::string shared_device(const Placement& p) {

@@ -14,11 +14,11 @@ std::string all_reduce_text(const AllReduceRecord& tuning) {
     text += untimed_text(rows, "way", "ways");
   } else {
     CandidateTable table("all-reduce", has_predictions(rows));
-    table.add_section(
-        rows, tuning.rounds == 0
-                  ? "two doubles, from a kernel to every host: not timed"
-                  : fmt::format("two doubles, from a kernel to every host; {} round{}, {} in each",
-                                tuning.rounds, tuning.rounds == 1 ? "" : "s", tuning.repeats));
+    table.add_section(rows,
+                      tuning.rounds == 0
+                          ? "two doubles, from a kernel to every host: not timed"
+                          : fmt::format("two doubles, from a kernel to every host; {}, {} in each",
+                                        counted(tuning.rounds, "round"), tuning.repeats));
     text += table.text();
   }
   text += off_model_text(off_their_model(rows));

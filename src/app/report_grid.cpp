@@ -14,9 +14,8 @@ namespace {
 constexpr std::size_t most_unmeasured = 3;
 
 std::string model_text(const PartitionModel& model, int order) {
-  return fmt::format("a rank has at most {} element{} and sends {} message{}, {}, at order {}",
-                     count_text(static_cast<double>(model.elements)),
-                     model.elements == 1 ? "" : "s", model.messages, model.messages == 1 ? "" : "s",
+  return fmt::format("a rank has at most {} and sends {}, {}, at order {}",
+                     counted(model.elements, "element"), counted(model.messages, "message"),
                      bytes_text(model.sent_bytes), order);
 }
 
@@ -85,12 +84,11 @@ std::string grid_table(const GridRecord& grid, const std::string& title) {
 std::string grid_text(const GridRecord& grid, int ranks) {
   std::string text = fmt::format("\n{}", heading("Process grid"));
   if (grid.candidates.size() == 1) return text + one_line_text(grid, ranks);
-  text +=
-      grid_table(grid, grid.strategy.empty()
-                           ? fmt::format("by the model at order {}", grid.order)
-                           : fmt::format("the exchange at order {} by {}; {} round{}, {} in each",
-                                         grid.order, grid.strategy, grid.rounds,
-                                         grid.rounds == 1 ? "" : "s", grid.repeats));
+  text += grid_table(grid,
+                     grid.strategy.empty()
+                         ? fmt::format("by the model at order {}", grid.order)
+                         : fmt::format("the exchange at order {} by {}; {}, {} in each", grid.order,
+                                       grid.strategy, counted(grid.rounds, "round"), grid.repeats));
   text += wrap("  Selected: ", fmt::format("{}, {}", grid.partition().name(), grid.why));
   if (!grid.strategy.empty())
     text +=

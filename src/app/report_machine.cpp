@@ -12,8 +12,7 @@ namespace {
 constexpr std::size_t most_groups = 12;
 
 std::string layout_text(const MachineRecord& machine) {
-  std::string text =
-      fmt::format("{} on {} node{}", machine.ranks, machine.nodes, machine.nodes == 1 ? "" : "s");
+  std::string text = fmt::format("{} on {}", machine.ranks, counted(machine.nodes, "node"));
   if (machine.nodes <= 1 || machine.ranks_per_node.empty()) return text;
   const auto [least, most] =
       std::minmax_element(machine.ranks_per_node.begin(), machine.ranks_per_node.end());

@@ -11,8 +11,6 @@
 namespace nekbone_k {
 namespace {
 
-const char* plural(std::int64_t n) { return n == 1 ? "" : "s"; }
-
 std::string mesh_table(const OrderRecord& order) {
   Table table({{"a rank has", false}, {"min"}, {"average"}, {"max"}});
   const auto add = [&](const std::string& label, const Spread& s, std::string (*text)(double)) {
@@ -55,8 +53,8 @@ std::vector<CandidateRow> all_rows(const TuningResult& tuning) {
 
 std::string alone_title(const TuningResult& tuning) {
   if (tuning.rounds_alone == 0) return "the exchange alone: not timed";
-  return fmt::format("the exchange alone; {} round{}, {} exchange{} in each", tuning.rounds_alone,
-                     plural(tuning.rounds_alone), tuning.repeats, plural(tuning.repeats));
+  return fmt::format("the exchange alone; {}, {} in each", counted(tuning.rounds_alone, "round"),
+                     counted(tuning.repeats, "exchange"));
 }
 
 std::string with_work_title(const TuningResult& tuning) {
@@ -64,10 +62,9 @@ std::string with_work_title(const TuningResult& tuning) {
   const std::string portion =
       tuning.work_portion < 1 ? fmt::format("{:.3g} % of ", 100 * tuning.work_portion) : "";
   return fmt::format(
-      "with {}{}: cost beyond the work alone (work: {}), relative to best with the work; {} "
-      "round{}",
-      portion, tuning.work_name, seconds_text(median(tuning.work_alone)), tuning.rounds_with_work,
-      plural(tuning.rounds_with_work));
+      "with {}{}: cost beyond the work alone (work: {}), relative to best with the work; {}",
+      portion, tuning.work_name, seconds_text(median(tuning.work_alone)),
+      counted(tuning.rounds_with_work, "round"));
 }
 
 std::string strategy_table(const TuningResult& tuning) {
@@ -87,12 +84,32 @@ std::string off_model_line(const TuningResult& tuning) {
   return off_model_text(off);
 }
 
+/// Why the winner was taken of those that it ties with, by the rule of tune(); empty where it ties
+/// with none.
+std::string tie_text(const TuningResult& tuning) {
+  const CandidateResult& winner = tuning.candidates[tuning.selected];
+  const auto stage = winner.with_work ? &CandidateResult::with_work : &CandidateResult::alone;
+  std::vector<const CandidateResult*> tied, alike;
+  for (const CandidateResult& c : tuning.candidates) {
+    if (!(c.*stage) || !(c.*stage)->tie) continue;
+    tied.push_back(&c);
+    if (c.strategy.overlapped == winner.strategy.overlapped) alike.push_back(&c);
+  }
+  if (tied.empty()) return "";
+  const std::string why = alike.front() != &winner     ? "its exchange is faster alone"
+                          : alike.size() < tied.size() ? "the simplest that overlaps"
+                                                       : "the simplest";
+  return wrap("    ", fmt::format("ties with {}; taken as {}",
+                                  counted(std::ssize(tied) - 1, "other"), why));
+}
+
 std::string winner_text(const TuningResult& tuning) {
   if (tuning.selected < 0)
     return wrap(
         "  Selected: ",
         "none; every strategy was WRONG or is not available here, so this order cannot be run");
   std::string text = wrap("  Selected: ", tuning.candidates[tuning.selected].strategy.name);
+  text += tie_text(tuning);
   if (const auto& parts = tuning.breakdown)
     text += wrap("    its exchange: ",
                  fmt::format("pack {}, messages {}, unpack {}", seconds_text(parts->pack),
@@ -111,9 +128,8 @@ std::string winner_text(const TuningResult& tuning) {
 
 std::string order_text(const OrderRecord& order) {
   std::string text = fmt::format("\n{}", heading(fmt::format("Order {}", order.order)));
-  text += wrap("  ", fmt::format("{} DOFs, {} local points, set up in {}",
-                                 count_text(static_cast<double>(order.total_dofs)),
-                                 count_text(static_cast<double>(order.total_local_points)),
+  text += wrap("  ", fmt::format("{}, {}, set up in {}", counted(order.total_dofs, "DOF"),
+                                 counted(order.total_local_points, "local point"),
                                  seconds_text(order.setup_seconds)));
   if (!order.compiled)
     text += wrap("  ",

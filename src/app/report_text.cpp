@@ -120,10 +120,10 @@ std::string audit_text(const Audit& audit) {
           ? fmt::format("{} would have taken {:.1f} % less", best.name, less)
           : fmt::format("{} took {:.1f} % less, which may be noise", best.name, less);
   return fmt::format(
-      "{} an iteration, start included, by the choice, {} rounds of {} iteration{} beside {} of {} "
+      "{} an iteration, start included, by the choice, {} of {} beside {} of {} "
       "others: {}",
-      seconds_text(choice.timing.cost.median), audit.rounds, audit.iterations,
-      audit.iterations == 1 ? "" : "s", tried, audit.others, verdict);
+      seconds_text(choice.timing.cost.median), counted(audit.rounds, "round"),
+      counted(audit.iterations, "iteration"), tried, audit.others, verdict);
 }
 
 }  // namespace
@@ -133,11 +133,9 @@ std::string solve_text(const SolveRecord& solve, const MachineRecord& machine) {
       "\n{}",
       heading(fmt::format("CG at order {}, strategy {}, sums by {}{}", solve.order, solve.strategy,
                           solve.all_reduce, solve.kernels_sum ? " and MPI_Allreduce" : "")));
-  text +=
-      labelled_line("size", fmt::format("{} elements, {} DOFs, {} local points",
-                                        count_text(static_cast<double>(solve.elements)),
-                                        count_text(static_cast<double>(solve.total_dofs)),
-                                        count_text(static_cast<double>(solve.total_local_points))));
+  text += labelled_line("size", fmt::format("{}, {}, {}", counted(solve.elements, "element"),
+                                            counted(solve.total_dofs, "DOF"),
+                                            counted(solve.total_local_points, "local point")));
   for (const auto& [strategy, failure] : solve.left_out)
     text += labelled_line("left out", fmt::format("{}, which was chosen: {}", strategy, failure));
   if (solve.history.empty()) return text + labelled_line("FAIL", solve.verdict);  // not begun

@@ -202,8 +202,8 @@ std::string would_tune_text(const Communicator& comm, const Case& input, int ord
       std::count_if(input.strategies.begin(), input.strategies.end(),
                     [](const std::string& name) { return find_strategy(name)->overlapped; });
 
-  std::string text = fmt::format("\nWould tune order {}: {} DOFs, ", order,
-                                 count_text(static_cast<double>(mesh.total_dofs())));
+  std::string text =
+      fmt::format("\nWould tune order {}: {}, ", order, counted(mesh.total_dofs(), "DOF"));
   if (elements.min < elements.max) text += fmt::format("{:.0f} to ", elements.min);
   text += fmt::format("{:.0f} element{} a rank\n  {} strateg{}", elements.max,
                       elements.max == 1 ? "" : "s", input.strategies.size(),

@@ -22,7 +22,8 @@ struct Spread {
 
 /// A duplicate of a communicator, freed with the object. Errors come back as exceptions. Copying is
 /// not allowed: a copy would free it twice. All members are collective but get(), rank(), size()
-/// and is_root().
+/// and is_root(). Freeing is collective by MPI's word alone: it says itself that a library is
+/// expected to do it locally, so that a rank that unwinds by an exception waits for no other.
 class Communicator {
  public:
   explicit Communicator(MPI_Comm parent);

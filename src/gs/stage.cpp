@@ -68,7 +68,8 @@ int repeats_for_sample(double shortest, double round, double seconds, int rounds
   return static_cast<int>(std::clamp(std::min(wanted, affordable), 1.0, 1000.0));
 }
 
-std::size_t judge(std::span<StageResult* const> members, const std::vector<double>& work) {
+std::size_t judge(std::span<StageResult* const> members, const std::vector<double>& work,
+                  std::span<const StageResult* const> alone) {
   // Work and exchange together, the work's changes from round to round taken out.
   const double usual_work = work.empty() ? 0 : median(work);
   std::vector<std::vector<double>> times;
@@ -94,7 +95,12 @@ std::size_t judge(std::span<StageResult* const> members, const std::vector<doubl
     if (!members[c]->stopped && is_tie(times[c], best)) tied.push_back(c);
   }
   for (const std::size_t c : tied) members[c]->tie = tied.size() > 1;
-  return tied.front();
+  std::size_t winner = tied.front();
+  for (const std::size_t c : tied) {
+    if (alone.empty() || alone[winner] == nullptr || alone[c] == nullptr) continue;
+    if (is_slower(alone[winner]->samples, alone[c]->samples)) winner = c;
+  }
+  return winner;
 }
 
 }  // namespace nekbone_k

@@ -206,7 +206,7 @@ class Tuner {
                                            };
                                            return seconds_of(*plain[c], sample) / repeats;
                                          });
-    return winner_of(plain, &CandidateResult::alone, {});
+    return plain[judge(stage_of(plain, &CandidateResult::alone), {})];
   }
 
   /// Times `overlapped` and, where there is one, the winner of the plain strategies under the work.
@@ -230,14 +230,21 @@ class Tuner {
                          m_timer.exchange(*candidate.exchange);
                        });
                      });
-    return winner_of(members, &CandidateResult::with_work, m_result.work_alone);
+    std::vector<const StageResult*> alone;
+    for (const Candidate* c : members)
+      alone.push_back(c->result.strategy.overlapped ? timed_alone(*c) : nullptr);
+    return members[judge(stage_of(members, &CandidateResult::with_work), m_result.work_alone,
+                         alone)];
   }
 
-  /// The winner of a stage; see judge(). `members` are in the order of preference.
-  static Candidate* winner_of(const Members& members, Stage stage,
-                              const std::vector<double>& work) {
-    return members[judge(stage_of(members, stage), work)];
+  /// How the exchange of an overlapped strategy did alone; null where its plain one was not timed.
+  const StageResult* timed_alone(const Candidate& overlapped) const {
+    for (const CandidateResult& c : m_result.candidates)
+      if (c.alone && c.strategy.make == overlapped.result.strategy.make) return &*c.alone;
+    return nullptr;
   }
+
+  /// `members` are in the order of preference, as judge() wants them.
   static std::vector<StageResult*> stage_of(const Members& members, Stage stage) {
     std::vector<StageResult*> results;
     for (Candidate* c : members) results.push_back(&*(c->result.*stage));

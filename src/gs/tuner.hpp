@@ -76,7 +76,7 @@ struct TuningResult {
 ///
 /// Each candidate is first verified (see verify.hpp); one that is not available, is wrong or throws
 /// on any rank is excluded on all, with the reason. Then two stages of interleaved rounds, which
-/// end when 30 and 65 % of the budget are used up, but with at least minimum_rounds each, and from
+/// end when 35 and 80 % of the budget are used up, but with at least minimum_rounds each, and from
 /// which those that cannot win any more drop out unless early_stop is false (see Rounds):
 ///
 /// 1. every plain strategy's exchange alone;
@@ -86,8 +86,10 @@ struct TuningResult {
 ///    the exchange.
 ///
 /// In each stage the lowest cost wins; among those that tie with it (is_tie, in stage 2 of work
-/// and exchange together) the first of the table does, but in stage 2 a plain one after all that
-/// overlap: in CG what ties here has been as fast or slower (docs/performance.md). Where no rank
+/// and exchange together) the first of the table does. But in stage 2 a plain one comes after all
+/// that overlap, as in CG there is other work to hide behind, and of these one comes before another
+/// whose exchange is_slower in stage 1: it has more time left before a message that is late holds
+/// CG up, and on some hosts they often are (docs/performance.md). Where no rank
 /// shares anything nothing is timed, and the first right one is taken. One that throws on some rank
 /// while it is timed, as where a message does not come in time, is excluded on all, and the others
 /// are timed again; so is the one that won if it is wrong when it is verified once more. With the

@@ -105,7 +105,20 @@ int expect_follows_from_samples(const TuningResult& result, const std::vector<in
     const bool is_tied = std::count(tied.begin(), tied.end(), m) > 0;
     EXPECT_EQ(found.tie, is_tied && tied.size() > 1) << name;
   }
-  return tied.front();
+  // What ties under work is chosen from by how the same exchange did alone.
+  int winner = tied.front();
+  const auto alone = [&](int m) {
+    const Strategy& strategy = result.candidates[m].strategy;
+    for (const CandidateResult& c : result.candidates)
+      if (strategy.overlapped && c.alone && c.strategy.make == strategy.make)
+        return c.alone->samples;
+    return std::vector<double>();
+  };
+  for (const int m : tied) {
+    if (stage == &CandidateResult::alone || alone(m).empty() || alone(winner).empty()) continue;
+    if (is_slower(alone(winner), alone(m))) winner = m;
+  }
+  return winner;
 }
 
 }  // namespace

@@ -36,6 +36,13 @@ TEST(FormatNumber, HasUnits) {
   EXPECT_EQ(giga_text(2.306e12, "FLOP/s"), "2306 GFLOP/s");
 }
 
+TEST(FormatNumber, IsSingularForOne) {
+  EXPECT_EQ(counted(1, "rank"), "1 rank");
+  EXPECT_EQ(counted(0, "rank"), "0 ranks");
+  EXPECT_EQ(counted(12000, "DOF"), "12000 DOFs");
+  EXPECT_EQ(counted(134217728, "local point"), "134.2 M local points");
+}
+
 TEST(FormatNumber, DurationsOfATableShareAUnit) {
   const DurationFormat duration(18.4e-6);
   EXPECT_EQ(duration.unit(), "µs");

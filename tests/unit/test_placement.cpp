@@ -72,6 +72,8 @@ TEST(Placement, WarnsOfABindingToFewerCoresThanThreads) {
   EXPECT_EQ(only_warning(placement),
             "rank 1 is bound to 1 core, fewer than its 4 threads; see the launcher's --bind-to or "
             "--cpus-per-task");
+  placement.usable_cores = 2;
+  EXPECT_EQ(only_warning(placement).find("n01 runs 8 threads on 2 cores"), 0u) << "one cause";
 }
 
 TEST(Placement, WarnsOfRanksThatShareADevice) {

@@ -268,6 +268,32 @@ TEST(ReportOrder, MarksTheWinnerAndKeepsTheStagesApart) {
   EXPECT_TRUE(contains(line_with(second, "device-pairwise "), "1.25x"));
 }
 
+TEST(ReportOrder, SaysWhyOneOfThoseThatTieWasTaken) {
+  OrderRecord order = usual_order();
+  EXPECT_FALSE(contains(order_text(order), "ties with"));
+  std::vector<CandidateResult>& candidates = order.tuning.candidates;
+  for (CandidateResult& c : candidates)
+    if (c.with_work) c.with_work->tie = true;
+  // With the plain one, which is in both stages and simpler.
+  EXPECT_TRUE(
+      contains(order_text(order), "    ties with 2 others; taken as the simplest that overlaps\n"));
+  CandidateResult later = candidates[order.tuning.selected];
+  later.strategy.name = "peer-memory+overlap";
+  candidates[order.tuning.selected].selected = false;
+  candidates.push_back(later);
+  order.tuning.selected = static_cast<int>(candidates.size()) - 1;
+  EXPECT_TRUE(contains(order_text(order),
+                       "    ties with 3 others; taken as its exchange is faster alone\n"));
+
+  // In the first stage, which no other was in.
+  for (CandidateResult& c : candidates) {
+    c.with_work.reset();
+    if (c.alone) c.alone->tie = true;
+  }
+  order.tuning.selected = 0;
+  EXPECT_TRUE(contains(order_text(order), "    ties with 1 other; taken as the simplest\n"));
+}
+
 TEST(ReportOrder, ShowsWhyAStrategyIsExcluded) {
   const std::string text = order_text(wrong_candidate_run().orders[0]);
   const std::string row = line_with(text, "host-alltoall ");

@@ -73,6 +73,25 @@ TEST(StageJudge, TiesByWorkAndExchangeTogether) {
   EXPECT_TRUE(results[1].tie);
 }
 
+TEST(StageJudge, TakesOfThoseThatTieUnderWorkOneThatIsFasterAlone) {
+  const Samples work(5, 100);
+  auto results = with_samples({{100.5, 100.9, 100.6, 100.5, 100.6},
+                               {100.4, 101.0, 100.5, 100.6, 100.5},
+                               {100.5, 100.8, 100.7, 100.4, 100.6},
+                               {130, 130, 130, 130, 130}});
+  auto alone = with_samples({{9, 9, 9, 9, 9}, {4, 4, 4}, {3.9, 4.1, 4, 4, 4}, {1, 1, 1, 1, 1}});
+  alone[1].stopped = true;  // there, as it could not win
+  const auto winner = [&](const std::vector<const StageResult*>& known) {
+    return judge(members_of(results), work, known);
+  };
+  EXPECT_EQ(winner({}), 0u);
+  // The second and the third tie alone as well, and the fourth does not tie under the work.
+  EXPECT_EQ(winner({&alone[0], &alone[1], &alone[2], &alone[3]}), 1u);
+  EXPECT_EQ(winner({&alone[1], &alone[0], &alone[2], &alone[3]}), 0u);
+  EXPECT_EQ(winner({&alone[0], nullptr, &alone[2], nullptr}), 2u);
+  EXPECT_EQ(winner({nullptr, &alone[1], nullptr, nullptr}), 0u) << "how it did is not known";
+}
+
 TEST(StageJudge, ComparesOneThatWasStoppedInItsOwnRounds) {
   // The best became slower after the first had been stopped.
   auto results = with_samples({{2, 2, 2}, {1, 1, 1, 3, 3, 3, 3}});
