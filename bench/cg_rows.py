@@ -36,7 +36,11 @@ def run(options, order, elements):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if not report.exists():
             sys.exit(f"{shlex.join(command)}\n{done.stdout}{done.stderr}")
-        return json.loads(report.read_text())
+        result = json.loads(report.read_text())
+    if not all(o["compiled"] for o in result["orders"]):
+        sys.exit(f"{options.program} has no kernel of order {order}, and another would be timed; NEKBONE_K_ORDERS, "
+                 "which CMake was given, has to have it")
+    return result
 
 
 def median_run(solves):

@@ -1,6 +1,7 @@
 #include "app/doubts.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -65,6 +66,17 @@ std::vector<std::string> earlier_failures(const Case& input, const TuningGuard& 
     for (const std::string& name : input.all_reduces)
       add(why_excluded(journal, *find_all_reduce(name)));
   return found;
+}
+
+std::string slow_kernels(const std::vector<OrderRecord>& orders) {
+  std::vector<int> slow;
+  for (const OrderRecord& order : orders)
+    if (!order.compiled) slow.push_back(order.order);
+  if (slow.empty()) return "";
+  return fmt::format(
+      "order{} {} ran by a kernel that is several times slower, as it is for any order: build "
+      "again with {} in NEKBONE_K_ORDERS, for CMake",
+      slow.size() == 1 ? "" : "s", fmt::join(slow, ", "), fmt::join(slow, ";"));
 }
 
 std::vector<std::string> regrets(const SolveRecord& solve) {

@@ -53,6 +53,9 @@ class LoadWatch {
 /// each reason once. Collective.
 std::vector<std::string> earlier_failures(const Case& input, const TuningGuard& journal);
 
+/// That orders ran by the slower kernel, as they were not compiled; empty if none did.
+std::string slow_kernels(const std::vector<OrderRecord>& orders);
+
 /// Choices that CG would have been faster without, beyond noise.
 std::vector<std::string> regrets(const SolveRecord& solve);
 

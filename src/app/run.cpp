@@ -275,6 +275,8 @@ bool run(const Communicator& comm, const Case& input) {
     if (comm.is_root()) file->write_for_now(to_json(record));
   };
   if (input.solves()) tune_and_solve(comm, *discretization, guard, write_so_far, progress, record);
+  if (std::string slow = slow_kernels(record.orders); !slow.empty())
+    record.warnings.push_back(std::move(slow));
   // Where others were in the way they may be why a choice looks bad.
   if (std::string loaded = load.warning(comm); !loaded.empty())
     record.warnings.push_back(std::move(loaded));

@@ -102,6 +102,7 @@ TunedOrder tune_order(const Communicator& comm, const Case& input, const Machine
     work.meanwhile = [&](double portion) {
       operand->a.apply_some_interior(operand->u, operand->au, portion);
     };
+    work.all = [&](double portion) { operand->a.apply_some(operand->u, operand->au, portion); };
   } else {
     work.name = "on-rank gather-scatter meanwhile (the factors of Ax do not fit in memory)";
     rows = uninitialized<double>("nekbone_k: rows", space.n_rows());

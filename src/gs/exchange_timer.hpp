@@ -49,8 +49,9 @@ class ExchangeTimer {
     exchange.wait();
     m_gs.unpack(exchange, m_field, m_sums, Reduction::add);
   }
-  /// A portion of the work with no exchange in it.
+  /// A portion of the work with no exchange in it, as before one that is not overlapped.
   void do_work(double portion) const {
+    if (m_work.all) return m_work.all(portion);
     work_before(portion);
     m_work.meanwhile(portion);
   }

@@ -32,6 +32,9 @@ struct OverlapWork {
   std::function<void(double portion)> meanwhile;
   /// What an exchange has to wait for, if anything, by kernels of `stream`, which packs next.
   std::function<void(double portion, const ExecutionSpace& stream)> before = {};
+  /// Both at once, on the default instance, where no exchange comes between them; if not given,
+  /// they are done in turn.
+  std::function<void(double portion)> all = {};
 };
 
 /// What was found out about one strategy.

@@ -97,24 +97,35 @@ void EllipticOperator::sweep(const DeviceVector<double>& u, const DeviceVector<d
 
 void EllipticOperator::apply_boundary(const DeviceVector<double>& u, const DeviceVector<double>& au,
                                       const EntryWork& before, const ExecutionSpace& stream) const {
-  if (sweeps()) {
-    begin_rows(au, 0, m_space.first_row(0), before);
-    return sweep(u, au, 0, m_space.n_boundary_blocks(), before);
-  }
-  if (before) before(0, m_space.size());
-  if (m_surface_results == SurfaceResults::added) begin_rows(au, 0, m_space.n_rows(), {});
-  run_after(stream, ExecutionSpace());
-  elements(u, au, 0, m_space.n_boundary_blocks(), stream);
-  if (m_surface_results == SurfaceResults::stored) m_space.gather_shared(au, stream);
-  if (stream != ExecutionSpace()) m_boundary_applied.record(stream);
+  begin_apply(u, au, m_space.n_boundary_blocks(), before, stream);
 }
 
 void EllipticOperator::apply_interior(const DeviceVector<double>& u, const DeviceVector<double>& au,
                                       const EntryWork& before) const {
+  end_apply(u, au, m_space.n_boundary_blocks(), before);
+}
+
+void EllipticOperator::begin_apply(const DeviceVector<double>& u, const DeviceVector<double>& au,
+                                   LocalIndex last_block, const EntryWork& before,
+                                   const ExecutionSpace& stream) const {
   if (sweeps()) {
-    sweep(u, au, m_space.n_boundary_blocks(), m_space.layout().n_blocks(), before);
+    begin_rows(au, 0, m_space.first_row(0), before);
+    return sweep(u, au, 0, last_block, before);
+  }
+  if (before) before(0, m_space.size());
+  if (m_surface_results == SurfaceResults::added) begin_rows(au, 0, m_space.n_rows(), {});
+  run_after(stream, ExecutionSpace());
+  elements(u, au, 0, last_block, stream);
+  if (m_surface_results == SurfaceResults::stored) m_space.gather_shared(au, stream);
+  if (stream != ExecutionSpace()) m_boundary_applied.record(stream);
+}
+
+void EllipticOperator::end_apply(const DeviceVector<double>& u, const DeviceVector<double>& au,
+                                 LocalIndex first_block, const EntryWork& before) const {
+  if (sweeps()) {
+    sweep(u, au, first_block, m_space.layout().n_blocks(), before);
   } else {
-    elements(u, au, m_space.n_boundary_blocks(), m_space.layout().n_blocks());
+    elements(u, au, first_block, m_space.layout().n_blocks());
   }
   m_boundary_applied.wait(ExecutionSpace());
   if (m_u_dot_au) m_u_dot_au->start(m_partial_dots);
@@ -136,26 +147,37 @@ void EllipticOperator::apply_some_interior(const DeviceVector<double>& u,
   elements(u, au, first, first + static_cast<LocalIndex>(std::ceil(portion * interior)));
 }
 
+void EllipticOperator::apply_some(const DeviceVector<double>& u, const DeviceVector<double>& au,
+                                  double portion) const {
+  elements(u, au, 0, static_cast<LocalIndex>(std::ceil(portion * m_space.layout().n_blocks())));
+}
+
 double EllipticOperator::apply(const DeviceVector<double>& u, const DeviceVector<double>& au,
                                const EntryWork& before, EventLog* log) const {
   GatherScatter& gs = m_space.gs();
   const DeviceField<double> field = as_field(au);
   const bool overlapped = gs.strategy().overlapped;
-  // Beside the interior elements, which fill the device where boundary elements leave room, and
-  // before them where both could run.
-  apply_boundary(u, au, before, overlapped ? side_stream() : ExecutionSpace());
-  record(log, "boundary elements");
-  if (overlapped) gs.pack(field, log);
-  // Messages first where elements keep the host busy, else last: posting waits for packing, and
-  // the device should have work meanwhile.
-  if (overlapped && is_host_device) gs.post(field, log);
-  apply_interior(u, au, before);
-  record(log, "interior elements");
-  if (overlapped && !is_host_device) gs.post(field, log);
-  if (overlapped)
+  if (overlapped) {
+    // Beside the interior elements, which fill the device where boundary elements leave room, and
+    // before them where both could run.
+    apply_boundary(u, au, before, side_stream());
+    record(log, "boundary elements");
+    gs.pack(field, log);
+    // Messages first where elements keep the host busy, else last: posting waits for packing, and
+    // the device should have work meanwhile.
+    if (is_host_device) gs.post(field, log);
+    apply_interior(u, au, before);
+    record(log, "interior elements");
+    if (!is_host_device) gs.post(field, log);
     gs.finish(field, Reduction::add, log);
-  else
+  } else {
+    // In one kernel: of two the second would begin when the first no longer fills the device.
+    const LocalIndex all = m_space.layout().n_blocks();
+    begin_apply(u, au, all, before, ExecutionSpace());
+    end_apply(u, au, all, before);
+    record(log, "elements");
     gs.exchange(field, Reduction::add, log);
+  }
   if (m_reproducible_dot)
     return m_reproducible_dot->sum("nekbone_k: u . Au", DotTerms{u.data(), au.data()})[0];
   return u_dot_au();

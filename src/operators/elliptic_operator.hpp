@@ -35,8 +35,8 @@ class EllipticOperator {
   bool is_singular() const { return m_lambda == 0 && m_space.mesh().spec().fully_periodic(); }
 
   /// au = A u, exchanged by the strategy selected in the space's gather-scatter: with an overlapped
-  /// one the interior elements are worked on while messages fly. Returns uᵀ A u, the same on every
-  /// rank; kernels may then still be running. Collective.
+  /// one the interior elements are worked on while messages fly, with another all elements before.
+  /// Returns uᵀ A u, the same on every rank; kernels may then still be running. Collective.
   ///
   /// `before`, where given, is done to every entry that is not padding once before it is read: it
   /// may make u. A CPU rank of one thread, where elements add to rows, takes some blocks of
@@ -58,14 +58,16 @@ class EllipticOperator {
   /// Not on a deterministic space, where only apply() has it.
   double u_dot_au() const { return m_u_dot_au->wait(); }
 
-  /// The element kernel on a portion in (0, 1] of the boundary blocks, which an exchange waits for,
-  /// and of the interior ones, which it can hide behind, for timing one between them; au is left
-  /// with no meaning. The first runs on `stream`, after what was launched on the default instance.
-  /// Not collective.
+  /// The element kernel on a portion in (0, 1] of the boundary blocks, which an overlapped exchange
+  /// waits for, of the interior ones, which it can hide behind, and of all, which another waits
+  /// for, for timing exchanges among them; au is left with no meaning. The first runs on `stream`,
+  /// after what was launched on the default instance. Not collective.
   void apply_some_boundary(const DeviceVector<double>& u, const DeviceVector<double>& au,
                            double portion, const ExecutionSpace& stream = {}) const;
   void apply_some_interior(const DeviceVector<double>& u, const DeviceVector<double>& au,
                            double portion) const;
+  void apply_some(const DeviceVector<double>& u, const DeviceVector<double>& au,
+                  double portion) const;
 
   /// What apply() hands the element kernel for blocks [first_block, last_block), for those who run
   /// the kernel alone. Not collective.
@@ -82,6 +84,13 @@ class EllipticOperator {
   DeviceVector<double> inverse_diagonal() const;
 
  private:
+  /// Before and after the exchange: elements of blocks [0, last_block), those on the boundary among
+  /// them, and those of the rest.
+  void begin_apply(const DeviceVector<double>& u, const DeviceVector<double>& au,
+                   LocalIndex last_block, const EntryWork& before,
+                   const ExecutionSpace& stream) const;
+  void end_apply(const DeviceVector<double>& u, const DeviceVector<double>& au,
+                 LocalIndex first_block, const EntryWork& before) const;
   /// Whether `before` is done to a part of the entries at a time.
   bool sweeps() const;
   void sweep(const DeviceVector<double>& u, const DeviceVector<double>& au, LocalIndex first_block,

@@ -102,6 +102,18 @@ Audit audit_of(const Samples& choice, const Samples& other) {
   return audit;
 }
 
+TEST(Doubts, AreOfOrdersThatWereNotCompiled) {
+  std::vector<OrderRecord> orders(3);
+  for (int i = 0; i < 3; ++i) orders[i].order = 8 + i;
+  EXPECT_EQ(slow_kernels(orders), "");
+  orders[1].compiled = false;
+  EXPECT_EQ(slow_kernels(orders),
+            "order 9 ran by a kernel that is several times slower, as it is for any order: build "
+            "again with 9 in NEKBONE_K_ORDERS, for CMake");
+  orders[2].compiled = false;
+  EXPECT_TRUE(contains(slow_kernels(orders), "orders 9, 10 ran by a kernel"));
+}
+
 TEST(Doubts, AreOfChoicesThatAnotherWouldHaveBeaten) {
   SolveRecord solve = *usual_run().solve;
   const auto regrets_of = [&](const Samples& choice, const Samples& other) {
