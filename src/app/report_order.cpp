@@ -84,18 +84,20 @@ std::string off_model_line(const TuningResult& tuning) {
   return off_model_text(off);
 }
 
-/// Why the winner was taken of those that it ties with, by the rule of tune(); empty where it ties
-/// with none.
-std::string tie_text(const TuningResult& tuning) {
+/// Why the winner was taken where others were as good, by the rule of tune(); else empty.
+std::string reason_text(const TuningResult& tuning) {
   const CandidateResult& winner = tuning.candidates[tuning.selected];
   const auto stage = winner.with_work ? &CandidateResult::with_work : &CandidateResult::alone;
+  const std::optional<StageResult>& found = winner.*stage;
+  if (found && !found->tie && found->relative_to_best > 1)
+    return wrap("    ", "within 1 % of the best; taken as its exchange is faster alone");
   std::vector<const CandidateResult*> tied, alike;
   for (const CandidateResult& c : tuning.candidates) {
     if (!(c.*stage) || !(c.*stage)->tie) continue;
     tied.push_back(&c);
     if (c.strategy.overlapped == winner.strategy.overlapped) alike.push_back(&c);
   }
-  if (tied.empty()) return "";
+  if (!found || !found->tie) return "";
   const std::string why = alike.front() != &winner     ? "its exchange is faster alone"
                           : alike.size() < tied.size() ? "the simplest that overlaps"
                                                        : "the simplest";
@@ -109,7 +111,7 @@ std::string winner_text(const TuningResult& tuning) {
         "  Selected: ",
         "none; every strategy was WRONG or is not available here, so this order cannot be run");
   std::string text = wrap("  Selected: ", tuning.candidates[tuning.selected].strategy.name);
-  text += tie_text(tuning);
+  text += reason_text(tuning);
   if (const auto& parts = tuning.breakdown)
     text += wrap("    its exchange: ",
                  fmt::format("pack {}, messages {}, unpack {}", seconds_text(parts->pack),

@@ -10,6 +10,8 @@ namespace {
 
 constexpr int rounds_before_stopping = 5;
 constexpr double slower_always = 1.1, slower_usually = 1.25;
+// Of the time of the best: many rounds tell less apart than launches of one strategy differ by.
+constexpr double as_good = 0.01;
 
 bool cannot_win(const std::vector<double>& samples, const std::vector<double>& best) {
   for (std::size_t round = 0; round < samples.size(); ++round)
@@ -96,9 +98,12 @@ std::size_t judge(std::span<StageResult* const> members, const std::vector<doubl
   }
   for (const std::size_t c : tied) members[c]->tie = tied.size() > 1;
   std::size_t winner = tied.front();
-  for (const std::size_t c : tied) {
-    if (alone.empty() || alone[winner] == nullptr || alone[c] == nullptr) continue;
-    if (is_slower(alone[winner]->samples, alone[c]->samples)) winner = c;
+  if (alone.empty() || alone[winner] == nullptr) return winner;
+  for (std::size_t c = 0; c < members.size(); ++c) {
+    const bool is_as_good =
+        members[c]->tie || (!members[c]->stopped && members[c]->relative_to_best <= 1 + as_good);
+    if (is_as_good && alone[c] != nullptr && is_slower(alone[winner]->samples, alone[c]->samples))
+      winner = c;
   }
   return winner;
 }

@@ -62,8 +62,9 @@ int repeats_for_sample(double shortest, double round, double seconds, int rounds
 /// Fills in the rest from the samples of a stage, less those of the `work` (or nothing) in the same
 /// rounds, and returns the position of the winner: the lowest cost, or the first among those that
 /// tie with it. `members`, one at least, are in the order in which they are preferred. But where it
-/// is known how each did `alone` (null where not), one that ties takes the place of another that
-/// is_slower alone: under work that hides both it is left longer before anybody waits for it.
+/// is known how the winner and others did `alone` (null where not), one that ties with the best, or
+/// is within 1 % of it, takes the place of another that is_slower alone: under work that hides both
+/// it is left longer before anybody waits for it.
 std::size_t judge(std::span<StageResult* const> members, const std::vector<double>& work,
                   std::span<const StageResult* const> alone = {});
 

@@ -90,9 +90,10 @@ struct TuningResult {
 ///
 /// In each stage the lowest cost wins; among those that tie with it (is_tie, in stage 2 of work
 /// and exchange together) the first of the table does. But in stage 2 a plain one comes after all
-/// that overlap, as in CG there is other work to hide behind, and of these one comes before another
-/// whose exchange is_slower in stage 1: it has more time left before a message that is late holds
-/// CG up, and on some hosts they often are (docs/performance.md). Where no rank
+/// that overlap, as in CG there is other work to hide behind, and of these, also where they are
+/// within 1 % of the best, one comes before another whose exchange is_slower in stage 1: it has
+/// more time left before a message that is late holds CG up, and on some hosts they often are
+/// (docs/performance.md). Where no rank
 /// shares anything nothing is timed, and the first right one is taken. One that throws on some rank
 /// while it is timed, as where a message does not come in time, is excluded on all, and the others
 /// are timed again; so is the one that won if it is wrong when it is verified once more. With the

@@ -105,7 +105,7 @@ int expect_follows_from_samples(const TuningResult& result, const std::vector<in
     const bool is_tied = std::count(tied.begin(), tied.end(), m) > 0;
     EXPECT_EQ(found.tie, is_tied && tied.size() > 1) << name;
   }
-  // What ties under work is chosen from by how the same exchange did alone.
+  // What ties under work, or nearly so, is chosen from by how the same exchange did alone.
   int winner = tied.front();
   const auto alone = [&](int m) {
     const Strategy& strategy = result.candidates[m].strategy;
@@ -114,9 +114,12 @@ int expect_follows_from_samples(const TuningResult& result, const std::vector<in
         return c.alone->samples;
     return std::vector<double>();
   };
-  for (const int m : tied) {
+  for (const int m : members) {
     if (stage == &CandidateResult::alone || alone(m).empty() || alone(winner).empty()) continue;
-    if (is_slower(alone(winner), alone(m))) winner = m;
+    const StageResult& found = *(result.candidates[m].*stage);
+    const bool is_as_good = std::count(tied.begin(), tied.end(), m) > 0 ||
+                            (!found.stopped && median(of(m)) <= 1.01 * median(best_beside(m)));
+    if (is_as_good && is_slower(alone(winner), alone(m))) winner = m;
   }
   return winner;
 }

@@ -285,6 +285,11 @@ TEST(ReportOrder, SaysWhyOneOfThoseThatTieWasTaken) {
   EXPECT_TRUE(contains(order_text(order),
                        "    ties with 3 others; taken as its exchange is faster alone\n"));
 
+  candidates.back().with_work->tie = false;
+  candidates.back().with_work->relative_to_best = 1.004;
+  EXPECT_TRUE(contains(order_text(order),
+                       "    within 1 % of the best; taken as its exchange is faster alone\n"));
+
   // In the first stage, which no other was in.
   for (CandidateResult& c : candidates) {
     c.with_work.reset();

@@ -92,6 +92,23 @@ TEST(StageJudge, TakesOfThoseThatTieUnderWorkOneThatIsFasterAlone) {
   EXPECT_EQ(winner({nullptr, &alone[1], nullptr, nullptr}), 0u) << "how it did is not known";
 }
 
+TEST(StageJudge, TakesWhatIsFasterAloneWithinAHundredthOfTheBestUnderWork) {
+  // Slower in every round, by half a hundredth, by two, and by half a one but stopped.
+  auto results = with_samples({{100, 101, 102, 103, 104},
+                               {100.5, 101.5, 102.5, 103.5, 104.5},
+                               {102, 103, 104, 105, 106},
+                               {100.5, 101.5, 102.5, 103.5, 104.5}});
+  results[3].stopped = true;
+  auto alone = with_samples({{9, 9, 9, 9, 9}, {5, 5, 5, 5, 5}, {1, 1, 1, 1, 1}, {1, 1, 1, 1, 1}});
+  const std::vector<const StageResult*> known{&alone[0], &alone[1], &alone[2], &alone[3]};
+  const Samples work(5, 50);
+  EXPECT_EQ(judge(members_of(results), work), 0u);
+  EXPECT_EQ(judge(members_of(results), work, known), 1u);
+  EXPECT_FALSE(results[1].tie);
+  const std::vector<const StageResult*> plain_first{nullptr, &alone[1], &alone[2], &alone[3]};
+  EXPECT_EQ(judge(members_of(results), work, plain_first), 0u);
+}
+
 TEST(StageJudge, ComparesOneThatWasStoppedInItsOwnRounds) {
   // The best became slower after the first had been stopped.
   auto results = with_samples({{2, 2, 2}, {1, 1, 1, 3, 3, 3, 3}});
