@@ -42,7 +42,7 @@ solve = {"strategy": chosen, "all_reduce": "host-shared", "passed": True, "verdi
          "iterations": iterations, "solve_s": second * iterations, "flops_per_s": 6e9 / second}
 report = {"machine": {"commit": "none", "hosts": ["secret"]}, "solve": solve,
           "process_grid": {"selected": "1 x 1 x 2", "candidates": [{"partition": "1 x 1 x 2", "blocks": [1, 1, 2]}]},
-          "orders": [{"tuning": {"candidates": [{"strategy": s, "verified": s != "wrong"} for s in names]}}]}
+          "orders": [{"compiled": settings["solver.order"] != "8", "tuning": {"candidates": [{"strategy": s, "verified": s != "wrong"} for s in names]}}]}
 pathlib.Path(sys.argv[sys.argv.index("--report") + 1]).write_text(json.dumps(report))
 """
 
@@ -207,6 +207,12 @@ class Scaling(ScriptTest):
                                   "--runs", 1, self.folder / "nekbone-k")
         self.assertRegex(printed, r"(?m)^weak +8 +126 x 126 x 126 .* % +2000 ")
         self.assertNotIn("strong", printed)
+
+    def test_the_kernel_of_another_order_is_not_timed(self):
+        complaint = self.run_script("scaling.py", "--ranks", 1, "--order", 8, "--runs", 1, self.folder / "nekbone-k",
+                                    code=1)
+        self.assertIn("no kernel of order 8", complaint)
+        self.assertIn("NEKBONE_K_ORDERS", complaint)
 
 
 if __name__ == "__main__":

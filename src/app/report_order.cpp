@@ -98,9 +98,10 @@ std::string reason_text(const TuningResult& tuning) {
     if (c.strategy.overlapped == winner.strategy.overlapped) alike.push_back(&c);
   }
   if (!found || !found->tie) return "";
-  const std::string why = alike.front() != &winner     ? "its exchange is faster alone"
-                          : alike.size() < tied.size() ? "the simplest that overlaps"
-                                                       : "the simplest";
+  const std::string why = alike.front() != &winner      ? "its exchange is faster alone"
+                          : alike.size() == tied.size() ? "the simplest"
+                          : alike.size() == 1           ? "it overlaps"
+                                                        : "the simplest that overlaps";
   return wrap("    ", fmt::format("ties with {}; taken as {}",
                                   counted(std::ssize(tied) - 1, "other"), why));
 }

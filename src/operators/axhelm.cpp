@@ -175,8 +175,8 @@ bool can_add_surface_results(int order) {
 }
 
 LocalIndex n_partial_dots(const ElementLayout& layout) {
-  // A range of blocks begins with a team of its own; where teams have several, the operator has two
-  // ranges, of which one ends early.
+  // A range of blocks begins with a team of its own; where teams have several, and the operator has
+  // two ranges, one of these ends early.
   return layout.n_blocks() / blocks_per_team(layout.nq - 1, CompiledOrders{}) + 2;
 }
 

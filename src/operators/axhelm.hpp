@@ -31,8 +31,9 @@ struct AxhelmArguments {
   LocalIndex n_rows = 0;            ///< of au, to be added to
   DeviceVector<double> au_surface;  ///< (block, surface point, lane), where results are stored
   /// (n_partial_dots(layout)) uᵀ A u in parts. A range that begins at 0 and the one from its end to
-  /// the last block have entries of their own, so that the two together give the whole; on a CPU
-  /// every block has one.
+  /// the last block, which may be empty, have entries of their own, so that the two together give
+  /// the whole; where the next two meet elsewhere, all are to be cleared before. On a CPU every
+  /// block has one.
   DeviceVector<double> partial_dots;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace nekbone_k {
 namespace {
@@ -112,6 +113,9 @@ void EllipticOperator::begin_apply(const DeviceVector<double>& u, const DeviceVe
     begin_rows(au, 0, m_space.first_row(0), before);
     return sweep(u, au, 0, last_block, before);
   }
+  // Elements divided otherwise may leave one part less, and what was the last one is none any more.
+  if (std::exchange(m_divided_at, last_block) != last_block)
+    Kokkos::deep_copy(ExecutionSpace(), m_partial_dots, 0.0);
   if (before) before(0, m_space.size());
   if (m_surface_results == SurfaceResults::added) begin_rows(au, 0, m_space.n_rows(), {});
   run_after(stream, ExecutionSpace());
@@ -149,7 +153,12 @@ void EllipticOperator::apply_some_interior(const DeviceVector<double>& u,
 
 void EllipticOperator::apply_some(const DeviceVector<double>& u, const DeviceVector<double>& au,
                                   double portion) const {
-  elements(u, au, 0, static_cast<LocalIndex>(std::ceil(portion * m_space.layout().n_blocks())));
+  // As many as the two above together.
+  const LocalIndex boundary = m_space.n_boundary_blocks();
+  const LocalIndex interior = m_space.layout().n_blocks() - boundary;
+  elements(u, au, 0,
+           static_cast<LocalIndex>(std::ceil(portion * boundary)) +
+               static_cast<LocalIndex>(std::ceil(portion * interior)));
 }
 
 double EllipticOperator::apply(const DeviceVector<double>& u, const DeviceVector<double>& au,

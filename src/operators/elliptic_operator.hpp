@@ -21,8 +21,8 @@ using EntryWork = std::function<void(LocalIndex begin, LocalIndex end)>;
 /// A = Qᵀ (stiffness + λ mass) Q, with homogeneous Dirichlet points left out. Symmetric; positive
 /// definite unless λ = 0 on a fully periodic box, where constants are its null space. On a
 /// deterministic space neither Au nor uᵀ A u depends on the division of the elements among ranks;
-/// on others it does, and on a GPU that adds surface results (SurfaceResults::added) Au may differ
-/// in its last bits from one time to the next.
+/// on others it does. On a GPU that adds surface results (SurfaceResults::added) Au may differ in
+/// its last bits from one time to the next, and on any uᵀ A u with and without overlap.
 class EllipticOperator {
  public:
   /// Keeps references to both, which outlive it. Products are summed over the ranks by
@@ -106,6 +106,7 @@ class EllipticOperator {
   SurfaceResults m_surface_results;
   std::optional<RankSum<double>> m_u_dot_au;  // of elements: not the same for other ranks' elements
   std::optional<ReproducibleSums<1>> m_reproducible_dot;
+  mutable LocalIndex m_divided_at = 0;  ///< the block where the elements of the last apply() were
   mutable StreamEvent m_boundary_applied;
 };
 

@@ -389,6 +389,8 @@ class Problems(RunTest):
         for order, is_compiled in compiled.items():
             [part] = [part for part in parts if part.startswith(f"Order {order} ")]
             self.assertEqual("slower kernel" in part, not is_compiled, str(run))
+        [warning] = [w for w in report["warnings"] if "NEKBONE_K_ORDERS" in w]
+        self.assertTrue(warning.startswith(f"order {RUN_TIME_ORDER} ran by the kernel for any order"), warning)
 
 
 class Strategies(RunTest):

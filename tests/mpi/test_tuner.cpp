@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/communicator.hpp"
 #include "core/errors.hpp"
 #include "core/machine.hpp"
 #include "core/streams.hpp"
@@ -156,6 +157,38 @@ TEST_F(TunerTest, TimesExchangesAmidTheWorkAsTheOperatorDoes) {
     EXPECT_EQ(count({before}), rounds);
     EXPECT_EQ(count({whole}), 2 * rounds);
   }
+}
+
+// Takes milliseconds from start to finish, whatever is done between them.
+class TakesLong final : public RightExchange {
+ public:
+  using RightExchange::RightExchange;
+  void start() override {
+    m_end = wall_seconds() + 4e-3;
+    RightExchange::start();
+  }
+  void finish() override {
+    RightExchange::finish();
+    while (wall_seconds() < m_end) continue;
+  }
+
+ private:
+  double m_end = 0;
+};
+
+// Sleep hides both. Whether they are as good then is for the samples to say, as they nearly always
+// do; expect_consistent applies the rule, also to what each did alone.
+TEST_F(TunerTest, TakesOfWhatTheWorkHidesWhatIsFasterAlone) {
+  m_options = {0, 9};
+  m_work.meanwhile = [](double portion) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(portion));
+  };
+  m_work.before = {};
+  const Strategy slow = named("slow", make<TakesLong>), fast = good("fast");
+  const Strategy slow_overlapped = named("slow+overlap", make<TakesLong>, true),
+                 fast_overlapped = good("fast+overlap", true);
+  run({slow, fast, slow_overlapped, fast_overlapped});
+  run({slow_overlapped, fast_overlapped});  // how they do alone is not known
 }
 
 TEST_F(TunerTest, DoesNoWorkWhenNothingIsOverlapped) {

@@ -277,6 +277,9 @@ TEST(ReportOrder, SaysWhyOneOfThoseThatTieWasTaken) {
   // With the plain one, which is in both stages and simpler.
   EXPECT_TRUE(
       contains(order_text(order), "    ties with 2 others; taken as the simplest that overlaps\n"));
+  candidates[3].with_work->tie = false;
+  EXPECT_TRUE(contains(order_text(order), "    ties with 1 other; taken as it overlaps\n"));
+  candidates[3].with_work->tie = true;
   CandidateResult later = candidates[order.tuning.selected];
   later.strategy.name = "peer-memory+overlap";
   candidates[order.tuning.selected].selected = false;
