@@ -140,25 +140,28 @@ void EllipticOperator::apply_some_boundary(const DeviceVector<double>& u,
                                            const DeviceVector<double>& au, double portion,
                                            const ExecutionSpace& stream) const {
   run_after(stream, ExecutionSpace());
-  const LocalIndex boundary = m_space.n_boundary_blocks();
-  elements(u, au, 0, static_cast<LocalIndex>(std::ceil(portion * boundary)), stream);
+  const auto [first, divided, last] = some_blocks(portion);
+  elements(u, au, first, divided, stream);
 }
 
 void EllipticOperator::apply_some_interior(const DeviceVector<double>& u,
                                            const DeviceVector<double>& au, double portion) const {
-  const LocalIndex first = m_space.n_boundary_blocks();
-  const LocalIndex interior = m_space.layout().n_blocks() - first;
-  elements(u, au, first, first + static_cast<LocalIndex>(std::ceil(portion * interior)));
+  const auto [first, divided, last] = some_blocks(portion);
+  elements(u, au, divided, last);
 }
 
 void EllipticOperator::apply_some(const DeviceVector<double>& u, const DeviceVector<double>& au,
                                   double portion) const {
-  // As many as the two above together.
+  const auto [first, divided, last] = some_blocks(portion);
+  elements(u, au, first, last);
+}
+
+std::array<LocalIndex, 3> EllipticOperator::some_blocks(double portion) const {
+  m_divided_at = -1;  // the next apply() cannot tell which parts of the product these left
   const LocalIndex boundary = m_space.n_boundary_blocks();
   const LocalIndex interior = m_space.layout().n_blocks() - boundary;
-  elements(u, au, 0,
-           static_cast<LocalIndex>(std::ceil(portion * boundary)) +
-               static_cast<LocalIndex>(std::ceil(portion * interior)));
+  return {boundary - static_cast<LocalIndex>(std::ceil(portion * boundary)), boundary,
+          boundary + static_cast<LocalIndex>(std::ceil(portion * interior))};
 }
 
 double EllipticOperator::apply(const DeviceVector<double>& u, const DeviceVector<double>& au,

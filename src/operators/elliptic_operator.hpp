@@ -2,6 +2,7 @@
 /// A = stiffness + λ mass on assembled vectors.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <optional>
 
@@ -59,9 +60,9 @@ class EllipticOperator {
   double u_dot_au() const { return m_u_dot_au->wait(); }
 
   /// The element kernel on a portion in (0, 1] of the boundary blocks, which an overlapped exchange
-  /// waits for, of the interior ones, which it can hide behind, and of all, which another waits
-  /// for, for timing exchanges among them; au is left with no meaning. The first runs on `stream`,
-  /// after what was launched on the default instance. Not collective.
+  /// waits for, of the interior ones, which it can hide behind, and on both at once, which another
+  /// waits for, for timing exchanges among them; au is left with no meaning. The first runs on
+  /// `stream`, after what was launched on the default instance. Not collective.
   void apply_some_boundary(const DeviceVector<double>& u, const DeviceVector<double>& au,
                            double portion, const ExecutionSpace& stream = {}) const;
   void apply_some_interior(const DeviceVector<double>& u, const DeviceVector<double>& au,
@@ -91,6 +92,9 @@ class EllipticOperator {
                    const ExecutionSpace& stream) const;
   void end_apply(const DeviceVector<double>& u, const DeviceVector<double>& au,
                  LocalIndex first_block, const EntryWork& before) const;
+  /// Of the boundary and of the interior such a portion, next to each other: the first block, the
+  /// one between them, and the end.
+  std::array<LocalIndex, 3> some_blocks(double portion) const;
   /// Whether `before` is done to a part of the entries at a time.
   bool sweeps() const;
   void sweep(const DeviceVector<double>& u, const DeviceVector<double>& au, LocalIndex first_block,
