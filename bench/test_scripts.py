@@ -42,7 +42,8 @@ solve = {"strategy": chosen, "all_reduce": "host-shared", "passed": True, "verdi
          "iterations": iterations, "solve_s": second * iterations, "flops_per_s": 6e9 / second}
 report = {"machine": {"commit": "none", "hosts": ["secret"]}, "solve": solve,
           "process_grid": {"selected": "1 x 1 x 2", "candidates": [{"partition": "1 x 1 x 2", "blocks": [1, 1, 2]}]},
-          "orders": [{"compiled": settings["solver.order"] != "8", "tuning": {"candidates": [{"strategy": s, "verified": s != "wrong"} for s in names]}}]}
+          "orders": [{"compiled": settings["solver.order"] != "8", "tuning": {
+              "candidates": [{"strategy": s, "verified": s != "wrong"} for s in names]}}]}
 pathlib.Path(sys.argv[sys.argv.index("--report") + 1]).write_text(json.dumps(report))
 """
 

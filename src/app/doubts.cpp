@@ -75,8 +75,7 @@ std::string slow_kernels(const std::vector<OrderRecord>& orders) {
   if (slow.empty()) return "";
   return fmt::format(
       "order{} {} ran by the kernel for any order, which is several times slower; those that "
-      "CMake's "
-      "NEKBONE_K_ORDERS lists are compiled, on a GPU up to order 15",
+      "CMake's NEKBONE_K_ORDERS lists are compiled, on a GPU up to order 15",
       slow.size() == 1 ? "" : "s", fmt::join(slow, ", "));
 }
 
