@@ -32,6 +32,11 @@ trap 'rm -rf "$NEKBONE_K_CACHE"' EXIT
 # The numbers of ranks to scale over: 1, 2, 4, 8 up to one.
 ranks_up_to() { local n; for n in 1 2 4 8; do if [[ $n -le $1 ]]; then echo "$n"; fi; done; }
 
+# 28^3 elements a rank.
+weak_box() {
+  case $1 in 1) echo 28 28 28 ;; 2) echo 28 28 56 ;; 4) echo 28 56 56 ;; *) echo 56 56 56 ;; esac
+}
+
 # Runs with deterministic sums: their reports have an iteration with ordinary ones beside.
 determinism() {
   local np=$1 row status=0
@@ -75,8 +80,9 @@ run_part() {
       python3 bench/scaling.py --ranks $(ranks_up_to "$np") --budget 0.5 --out "$out/scaling-$np.json" \
         "$program" ;;
     launches)
+      # shellcheck disable=SC2046
       python3 bench/launches.py --launches 20 --budget 0.5 --launcher "mpirun -np $np" \
-        --out "$out/launches-$np.json" "$program" ;;
+        --elements $(weak_box "$np") --out "$out/launches-$np.json" "$program" ;;
     weak) weak "$np" ;;
     pinned)
       python3 bench/pinned.py --budget 0.5 --keep 1.1 --launcher "mpirun -np $np" --out "$out/pinned-$np.json" \
@@ -93,7 +99,7 @@ run_part() {
 }
 
 # For the shell of a part, which can be given up.
-export -f run_part determinism weak ranks_up_to
+export -f run_part determinism weak weak_box ranks_up_to
 export bin out program
 ends=()
 worst=0

@@ -153,16 +153,28 @@ void sum_up(const Communicator& comm, double begin, RunRecord& record) {
   record.total_seconds = comm.max(wall_seconds() - begin);
 }
 
-/// Chooses how to sum over the ranks and solves on `discretization`, of the solver's order, by what
-/// was selected, if anything was right. `write_so_far` is called with the solution recorded, and
-/// more to come. Collective.
-void tune_and_solve(const Communicator& comm, Discretization& discretization,
-                    const TuningGuard& guard, const std::function<void()>& write_so_far,
-                    Progress& progress, RunRecord& record) {
+/// Chooses how to sum over the ranks. Collective.
+void tune_sums(const Communicator& comm, const TuningGuard& guard, Progress& progress,
+               RunRecord& record) {
   const Case& input = record.input;
   progress.stage("tuning the sums over ranks");
   record.all_reduce = tune_or_replay(comm, input, record.machine, chosen_all_reduces(input), guard);
   print(comm, progress, all_reduce_text(*record.all_reduce));
+}
+
+/// How the product of Ax goes over the ranks while exchanges are tuned: as in CG, where it is
+/// known.
+const AllReduceStrategy& sum_to_tune_with(const RunRecord& record) {
+  if (!record.all_reduce || record.all_reduce->selected < 0) return all_reduce_strategies().front();
+  return record.all_reduce->candidates[record.all_reduce->selected].strategy;
+}
+
+/// Solves on `discretization`, of the solver's order, by what was selected, if anything was right.
+/// `write_so_far` is called with the solution recorded, and more to come. Collective.
+void solve_by_selected(const Communicator& comm, Discretization& discretization,
+                       const TuningGuard& guard, const std::function<void()>& write_so_far,
+                       Progress& progress, RunRecord& record) {
+  const Case& input = record.input;
   const Strategy* const strategy = selected_strategy(record.orders, input.solver_order);
   const int sum = record.all_reduce->selected;
   if (strategy == nullptr || sum < 0) return;
@@ -259,12 +271,14 @@ bool run(const Communicator& comm, const Case& input) {
   tune_grid(comm, input, record.machine, budget, guard, progress, record.grid);
   record.input.mesh.partition = record.grid.partition();
   print(comm, progress, grid_text(record.grid, comm.size()));
+  if (input.solves()) tune_sums(comm, guard, progress, record);
   std::unique_ptr<Discretization> discretization;  // of the latest order
   for (const int order : tuned.orders) {
     discretization.reset();
     release_freed_memory();
     auto [tuning, its_discretization] =
-        tune_order(comm, record.input, record.machine, order, budget, guard, progress);
+        tune_order(comm, record.input, record.machine, order, sum_to_tune_with(record), budget,
+                   guard, progress);
     discretization = std::move(its_discretization);
     record.orders.push_back(std::move(tuning));
     print(comm, progress, order_text(record.orders.back()));
@@ -274,7 +288,8 @@ bool run(const Communicator& comm, const Case& input) {
     sum_up(comm, begin, record);
     if (comm.is_root()) file->write_for_now(to_json(record));
   };
-  if (input.solves()) tune_and_solve(comm, *discretization, guard, write_so_far, progress, record);
+  if (input.solves())
+    solve_by_selected(comm, *discretization, guard, write_so_far, progress, record);
   if (std::string slow = slow_kernels(record.orders); !slow.empty())
     record.warnings.push_back(std::move(slow));
   // Where others were in the way they may be why a choice looks bad.

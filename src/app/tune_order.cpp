@@ -25,8 +25,11 @@ DeviceVector<double> make_operand(AssembledSpace& space) {
 
 /// The operator with vectors to apply it to.
 struct Operand {
-  Operand(AssembledSpace& space, const GeometricFactors& factors, double lambda)
-      : a(space, factors, lambda), u(make_operand(space)), au(space.make_vector("Au")) {}
+  Operand(AssembledSpace& space, const GeometricFactors& factors, double lambda,
+          const AllReduceStrategy& all_reduce)
+      : a(space, factors, lambda, all_reduce),
+        u(make_operand(space)),
+        au(space.make_vector("Au")) {}
   EllipticOperator a;
   DeviceVector<double> u, au;
 };
@@ -72,8 +75,8 @@ std::vector<Strategy> chosen_strategies(const Case& input) {
 }
 
 TunedOrder tune_order(const Communicator& comm, const Case& input, const MachineRecord& machine,
-                      int order, const MemoryBudget& budget, const TuningGuard& guard,
-                      Progress& progress) {
+                      int order, const AllReduceStrategy& all_reduce, const MemoryBudget& budget,
+                      const TuningGuard& guard, Progress& progress) {
   TunedOrder tuned;
   OrderRecord& record = tuned.record;
   record.order = order;
@@ -86,23 +89,35 @@ TunedOrder tune_order(const Communicator& comm, const Case& input, const Machine
   AssembledSpace& space = tuned.discretization->space;
   const TuningMemory memory = tuning_memory(space.mesh(), input);
   const bool fits = comm.max(memory.with_operator * budget.sharers) <= budget.available;
-  std::optional<Operand> operand;
-  if (fits) operand.emplace(space, tuned.discretization->factors(), input.lambda);
+  std::optional<Guarded<Operand>> made;
+  if (fits)
+    made.emplace(guard, guarded_name(all_reduce), [&] {
+      return Operand(space, tuned.discretization->factors(), input.lambda, all_reduce);
+    });
   Kokkos::fence("nekbone_k: order set up");
   record.setup_seconds = comm.max(wall_seconds() - begin);
   record_mesh(comm, space, input.field_kind.item_bytes(), record);
 
   OverlapWork work;
   DeviceVector<double> rows;
-  if (operand) {
+  if (made) {
+    const Operand* const on = &**made;
     work.name = "Ax, boundary elements before and interior ones meanwhile";
-    work.before = [&](double portion, const ExecutionSpace& stream) {
-      operand->a.apply_some_boundary(operand->u, operand->au, portion, stream);
+    work.before = [on](double portion, const ExecutionSpace& stream) {
+      on->a.apply_some_boundary(on->u, on->au, portion, stream);
     };
-    work.meanwhile = [&](double portion) {
-      operand->a.apply_some_interior(operand->u, operand->au, portion);
+    work.meanwhile = [on](double portion) {
+      on->a.apply_some_interior(on->u, on->au, portion);
+      on->a.start_u_dot_au();
     };
-    work.all = [&](double portion) { operand->a.apply_some(operand->u, operand->au, portion); };
+    work.all = [on](double portion) {
+      on->a.apply_some(on->u, on->au, portion);
+      on->a.start_u_dot_au();
+    };
+    if (!space.is_deterministic()) {  // there the product is formed after the exchange
+      work.finish = [on] { on->a.u_dot_au(); };
+      work.sum = all_reduce.cost;
+    }
   } else {
     work.name = "on-rank gather-scatter meanwhile (the factors of Ax do not fit in memory)";
     rows = uninitialized<double>("nekbone_k: rows", space.n_rows());

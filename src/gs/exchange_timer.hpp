@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <vector>
 
 #include "core/communicator.hpp"
@@ -40,20 +41,35 @@ class ExchangeTimer {
     m_gs.exchange_by(exchange, m_field, m_sums, Reduction::add);
   }
   /// An overlapped exchange amid a portion of the work, in the order of EllipticOperator::apply().
+  /// Where the exchange throws, the work, for which other ranks wait, is done all the same.
   void exchange_amid_work(double portion, HaloExchange<T>& exchange) const {
+    UntilOneThrows parts;
     work_before(portion, side_stream());
-    exchange.pack(m_field);
-    if (is_host_device) exchange.post();
+    parts.run([&] {
+      exchange.pack(m_field);
+      if (is_host_device) exchange.post();
+    });
     m_work.meanwhile(portion);
-    if (!is_host_device) exchange.post();
-    exchange.wait();
-    m_gs.unpack(exchange, m_field, m_sums, Reduction::add);
+    parts.run([&] {
+      if (!is_host_device) exchange.post();
+      exchange.wait();
+      m_gs.unpack(exchange, m_field, m_sums, Reduction::add);
+    });
+    finish_work();
+    parts.rethrow();
   }
-  /// A portion of the work with no exchange in it, as before one that is not overlapped.
+  /// One that is not overlapped: after a portion of the work, but for its end. Throws like that.
+  void exchange_after_work(double portion, HaloExchange<T>& exchange) const {
+    UntilOneThrows parts;
+    begin_work(portion);
+    parts.run([&] { this->exchange(exchange); });
+    finish_work();
+    parts.rethrow();
+  }
+  /// A portion of the work alone, as exchange_after_work() does it.
   void do_work(double portion) const {
-    if (m_work.all) return m_work.all(portion);
-    work_before(portion);
-    m_work.meanwhile(portion);
+    begin_work(portion);
+    finish_work();
   }
 
   /// Seconds on this rank for `action`, which all ranks begin together.
@@ -69,8 +85,10 @@ class ExchangeTimer {
   /// How long exchanges can hide behind that portion of the work, s; the slowest rank.
   double time_meanwhile(double portion) const {
     double work = for_ever;
-    for (int i = 0; i < 2; ++i)  // the shorter: one may be the first, or meet a busy moment
+    for (int i = 0; i < 2; ++i) {  // the shorter: one may be the first, or meet a busy moment
       work = std::min(work, m_comm.max(seconds_of([&] { m_work.meanwhile(portion); })));
+      finish_work();
+    }
     return work;
   }
 
@@ -126,6 +144,34 @@ class ExchangeTimer {
   void work_before(double portion, const ExecutionSpace& stream = {}) const {
     if (m_work.before) m_work.before(portion, stream);
   }
+  void begin_work(double portion) const {
+    if (m_work.all) return m_work.all(portion);
+    work_before(portion);
+    m_work.meanwhile(portion);
+  }
+  void finish_work() const {
+    if (m_work.finish) m_work.finish();
+  }
+
+  /// Does actions until one throws, and keeps what it threw.
+  class UntilOneThrows {
+   public:
+    template <class Action>
+    void run(const Action& action) {
+      if (m_thrown) return;
+      try {
+        action();
+      } catch (...) {
+        m_thrown = std::current_exception();
+      }
+    }
+    void rethrow() const {
+      if (m_thrown) std::rethrow_exception(m_thrown);
+    }
+
+   private:
+    std::exception_ptr m_thrown;
+  };
 
   const Communicator& m_comm;
   const GatherScatter& m_gs;

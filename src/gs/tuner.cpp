@@ -225,9 +225,9 @@ class Tuner {
                        Candidate& candidate = *members[c];
                        return seconds_of(candidate, [&] {
                          if (candidate.result.strategy.overlapped)
-                           return m_timer.exchange_amid_work(portion, *candidate.exchange);
-                         m_timer.do_work(portion);
-                         m_timer.exchange(*candidate.exchange);
+                           m_timer.exchange_amid_work(portion, *candidate.exchange);
+                         else
+                           m_timer.exchange_after_work(portion, *candidate.exchange);
                        });
                      });
     std::vector<const StageResult*> alone;
@@ -310,6 +310,10 @@ class Tuner {
 
   void predict_costs() {
     const std::vector<int> nodes = nodes_of_ranks(m_comm);
+    // What the device does of an exchange while the host waits for the work's sum.
+    double hidden = 0;
+    if (!is_host_device && m_work.sum)
+      hidden = predict_sum(*m_work.sum, nodes, *m_paths).value_or(0);
     for (CandidateResult& c : m_result.candidates) {
       if (!c.alone && !c.with_work) continue;
       CostModel model = c.strategy.cost;
@@ -319,8 +323,8 @@ class Tuner {
       if (!cost) continue;
       if (c.alone) c.alone->predicted = cost->alone();
       if (c.with_work)
-        c.with_work->predicted =
-            c.strategy.overlapped ? cost->beyond(m_result.work_meanwhile) : cost->alone();
+        c.with_work->predicted = std::max(
+            0.0, cost->beyond(c.strategy.overlapped ? m_result.work_meanwhile : 0) - hidden);
     }
   }
 

@@ -23,8 +23,8 @@ struct TunerOptions {
   bool early_stop = true;     ///< candidates that cannot win are left out of later rounds
 };
 
-/// The operator around an exchange. Each part does the portion of it that it is given, in (0, 1];
-/// its kernels may still run when it returns.
+/// The operator around an exchange. Each part but finish() does the portion of it that it is given,
+/// in (0, 1]; its kernels may still run when it returns.
 struct OverlapWork {
   std::string name;  ///< for the report
   /// What needs no exchanged value, on the default instance: what an overlapped exchange hides
@@ -35,6 +35,11 @@ struct OverlapWork {
   /// Both at once, on the default instance, where no exchange comes between them; if not given,
   /// they are done in turn.
   std::function<void(double portion)> all = {};
+  /// What the host waits for after the exchange, if anything, once for each `meanwhile` or `all`,
+  /// which begin it: a sum over the ranks, so that it waits for them, too. Collective.
+  std::function<void()> finish = {};
+  /// Of that sum, for the costs that are predicted.
+  std::optional<SumCostModel> sum = {};
 };
 
 /// What was found out about one strategy.
@@ -84,9 +89,10 @@ struct TuningResult {
 ///
 /// 1. every plain strategy's exchange alone;
 /// 2. every overlapped strategy, and the winner of stage 1, together with the work, and the work
-///    alone. Of the work a portion is done of which what exchanges hide behind lasts about three
-///    times the slowest of them, or all of it: more would hide no more, and its noise would drown
-///    the exchange.
+///    alone. The work ends when the host has its sum over the ranks, as CG's does: what a device
+///    does of an exchange hides behind that, too. Of the work a portion is done of which what
+///    exchanges hide behind lasts about three times the slowest of them, or all of it: more would
+///    hide no more, and its noise would drown the exchange.
 ///
 /// In each stage the lowest cost wins; among those that tie with it (is_tie, in stage 2 of work
 /// and exchange together) the first of the table does. But in stage 2 a plain one comes after all

@@ -131,17 +131,23 @@ void EllipticOperator::end_apply(const DeviceVector<double>& u, const DeviceVect
   } else {
     elements(u, au, first_block, m_space.layout().n_blocks());
   }
+  start_u_dot_au();
+  if (m_surface_results == SurfaceResults::stored) m_space.gather_own_rows(au);
+}
+
+void EllipticOperator::start_u_dot_au() const {
   m_boundary_applied.wait(ExecutionSpace());
   if (m_u_dot_au) m_u_dot_au->start(m_partial_dots);
-  if (m_surface_results == SurfaceResults::stored) m_space.gather_own_rows(au);
 }
 
 void EllipticOperator::apply_some_boundary(const DeviceVector<double>& u,
                                            const DeviceVector<double>& au, double portion,
                                            const ExecutionSpace& stream) const {
+  begin_some_rows(au, portion);
   run_after(stream, ExecutionSpace());
   const auto [first, divided, last] = some_blocks(portion);
   elements(u, au, first, divided, stream);
+  if (stream != ExecutionSpace()) m_boundary_applied.record(stream);
 }
 
 void EllipticOperator::apply_some_interior(const DeviceVector<double>& u,
@@ -152,8 +158,15 @@ void EllipticOperator::apply_some_interior(const DeviceVector<double>& u,
 
 void EllipticOperator::apply_some(const DeviceVector<double>& u, const DeviceVector<double>& au,
                                   double portion) const {
+  begin_some_rows(au, portion);
   const auto [first, divided, last] = some_blocks(portion);
   elements(u, au, first, last);
+}
+
+void EllipticOperator::begin_some_rows(const DeviceVector<double>& au, double portion) const {
+  // A sweep clears them among the elements.
+  if (m_surface_results == SurfaceResults::added && !sweeps())
+    begin_rows(au, 0, static_cast<LocalIndex>(std::ceil(portion * m_space.n_rows())), {});
 }
 
 std::array<LocalIndex, 3> EllipticOperator::some_blocks(double portion) const {

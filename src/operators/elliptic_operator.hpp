@@ -59,16 +59,21 @@ class EllipticOperator {
   /// Not on a deterministic space, where only apply() has it.
   double u_dot_au() const { return m_u_dot_au->wait(); }
 
-  /// The element kernel on a portion in (0, 1] of the boundary blocks, which an overlapped exchange
-  /// waits for, of the interior ones, which it can hide behind, and on both at once, which another
-  /// waits for, for timing exchanges among them; au is left with no meaning. The first runs on
-  /// `stream`, after what was launched on the default instance. Not collective.
+  /// The element kernel, rows cleared first where apply() does, on a portion in (0, 1] of the
+  /// boundary blocks, which an overlapped exchange waits for, of the interior ones, which it can
+  /// hide behind, and on both at once, which another waits for, for timing exchanges among them; au
+  /// is left with no meaning. The first runs on `stream`, after what was launched on the default
+  /// instance. Not collective.
   void apply_some_boundary(const DeviceVector<double>& u, const DeviceVector<double>& au,
                            double portion, const ExecutionSpace& stream = {}) const;
   void apply_some_interior(const DeviceVector<double>& u, const DeviceVector<double>& au,
                            double portion) const;
   void apply_some(const DeviceVector<double>& u, const DeviceVector<double>& au,
                   double portion) const;
+  /// Begins the sum over the ranks that apply_interior() begins when its elements are launched, for
+  /// timing it among the portions: u_dot_au(), with no meaning either, is to be asked for once
+  /// after it. Waits for nothing. On a deterministic space there is none.
+  void start_u_dot_au() const;
 
   /// What apply() hands the element kernel for blocks [first_block, last_block), for those who run
   /// the kernel alone. Not collective.
@@ -95,6 +100,9 @@ class EllipticOperator {
   /// Of the boundary and of the interior such a portion, next to each other: the first block, the
   /// one between them, and the end.
   std::array<LocalIndex, 3> some_blocks(double portion) const;
+  /// Clears such a portion of the rows, where all are cleared before the elements: boundary
+  /// elements on a stream of their own wait for that, and interior ones on the default one do not.
+  void begin_some_rows(const DeviceVector<double>& au, double portion) const;
   /// Whether `before` is done to a part of the entries at a time.
   bool sweeps() const;
   void sweep(const DeviceVector<double>& u, const DeviceVector<double>& au, LocalIndex first_block,

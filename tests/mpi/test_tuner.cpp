@@ -93,6 +93,7 @@ TEST_F(TunerTest, AsksForTheSamePortionsOfTheWorkOnAllRanks) {
     m_comm.broadcast(portions);
     EXPECT_EQ(portions, here);
   }
+  EXPECT_EQ(m_portions.size(), static_cast<std::size_t>(m_finished));
 }
 
 // What the exchanges and the work of the test below did, in turn.
@@ -130,6 +131,7 @@ TEST_F(TunerTest, TimesExchangesAmidTheWorkAsTheOperatorDoes) {
     noted_events().push_back(fmt::format("{} {}", beside ? "beside" : "before", portion));
   };
   m_work.all = [](double portion) { noted_events().push_back(fmt::format("all {}", portion)); };
+  m_work.finish = [] { noted_events().push_back("sum"); };
   for (const bool overlapped : {true, false}) {
     SCOPED_TRACE(overlapped ? "overlapped" : "plain");
     // The other one notes nothing, so that all exchanges noted are of one kind.
@@ -140,9 +142,9 @@ TEST_F(TunerTest, TimesExchangesAmidTheWorkAsTheOperatorDoes) {
     const std::string portion = fmt::format(" {}", result.work_portion);
     const std::string meanwhile = "meanwhile" + portion, whole = "all" + portion,
                       before = (is_host_device ? "before" : "beside") + portion;
-    Events expected{whole, "start", "finish"};
-    if (overlapped) expected = {before, meanwhile, "start", "finish"};
-    if (overlapped && is_host_device) expected = {before, "start", meanwhile, "finish"};
+    Events expected{whole, "start", "finish", "sum"};
+    if (overlapped) expected = {before, meanwhile, "start", "finish", "sum"};
+    if (overlapped && is_host_device) expected = {before, "start", meanwhile, "finish", "sum"};
     const auto count = [](const Events& sought) {
       const Events& all = noted_events();
       int found = 0;
@@ -156,6 +158,7 @@ TEST_F(TunerTest, TimesExchangesAmidTheWorkAsTheOperatorDoes) {
     // The work alone is as a plain one has it; one of the two overlaps, and one does not.
     EXPECT_EQ(count({before}), rounds);
     EXPECT_EQ(count({whole}), 2 * rounds);
+    EXPECT_EQ(count({whole, "sum"}), overlapped ? 2 * rounds : rounds);
   }
 }
 

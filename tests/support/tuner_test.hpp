@@ -46,9 +46,16 @@ class TunerTest : public testing::Test {
   TuningGuard m_guard;
   std::vector<double> m_portions;         ///< of work that was asked for
   std::vector<double> m_portions_before;  ///< of what exchanges wait for
+  int m_finished = 0;                     ///< how often work was brought to its end
   OverlapWork m_work{
-      "test work", [this](double portion) { m_portions.push_back(portion); },
-      [this](double portion, const ExecutionSpace&) { m_portions_before.push_back(portion); }};
+      "test work",
+      [this](double portion) { m_portions.push_back(portion); },
+      [this](double portion, const ExecutionSpace&) { m_portions_before.push_back(portion); },
+      {},
+      [this] {
+        m_comm.barrier();
+        ++m_finished;
+      }};
 };
 
 }  // namespace nekbone_k
