@@ -98,10 +98,11 @@ std::string reason_text(const TuningResult& tuning) {
     if (c.strategy.overlapped == winner.strategy.overlapped) alike.push_back(&c);
   }
   if (!found || !found->tie) return "";
-  const std::string why = alike.front() != &winner      ? "its exchange is faster alone"
-                          : alike.size() == tied.size() ? "the simplest"
-                          : alike.size() == 1           ? "it overlaps"
-                                                        : "the simplest that overlaps";
+  const bool is_plain = !winner.strategy.overlapped;
+  const std::string why = alike.front() != &winner                  ? "its exchange is faster alone"
+                          : is_plain || alike.size() == tied.size() ? "the simplest"
+                          : alike.size() == 1                       ? "it overlaps"
+                                                                    : "the simplest that overlaps";
   return wrap("    ", fmt::format("ties with {}; taken as {}",
                                   counted(std::ssize(tied) - 1, "other"), why));
 }

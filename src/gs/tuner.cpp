@@ -211,9 +211,11 @@ class Tuner {
 
   /// Times `overlapped` and, where there is one, the winner of the plain strategies under the work.
   Candidate* win_with_work(const Members& overlapped, Candidate* plain_winner) {
-    // The plain one last: of those that tie it hides least, and CG has other work to hide behind.
+    // On a device the plain one first: to overlap takes a kernel and a stream more. On the host it
+    // takes nothing, and leaves a late message some time, so there the plain one comes last.
     Members members = overlapped;
-    if (plain_winner != nullptr) members.push_back(plain_winner);
+    if (plain_winner != nullptr)
+      members.insert(is_host_device ? members.end() : members.begin(), plain_winner);
     for (Candidate* c : members) c->result.with_work.emplace();
     const double portion = m_result.work_portion = choose_portion(overlapped);
     m_result.work_meanwhile = m_timer.time_meanwhile(portion);
@@ -232,15 +234,17 @@ class Tuner {
                      });
     std::vector<const StageResult*> alone;
     for (const Candidate* c : members)
-      alone.push_back(c->result.strategy.overlapped ? timed_alone(*c) : nullptr);
+      alone.push_back(c != plain_winner || !is_host_device ? timed_alone(*c) : nullptr);
     return members[judge(stage_of(members, &CandidateResult::with_work), m_result.work_alone,
                          alone)];
   }
 
-  /// How the exchange of an overlapped strategy did alone; null where its plain one was not timed.
-  const StageResult* timed_alone(const Candidate& overlapped) const {
+  /// How the exchange of a strategy did alone: an overlapped one's by its plain one, null where
+  /// that was not timed.
+  const StageResult* timed_alone(const Candidate& candidate) const {
+    if (candidate.result.alone) return &*candidate.result.alone;
     for (const CandidateResult& c : m_result.candidates)
-      if (c.alone && c.strategy.make == overlapped.result.strategy.make) return &*c.alone;
+      if (c.alone && c.strategy.make == candidate.result.strategy.make) return &*c.alone;
     return nullptr;
   }
 

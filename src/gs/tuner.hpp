@@ -95,16 +95,17 @@ struct TuningResult {
 ///    hide no more, and its noise would drown the exchange.
 ///
 /// In each stage the lowest cost wins; among those that tie with it (is_tie, in stage 2 of work
-/// and exchange together) the first of the table does. But in stage 2 a plain one comes after all
-/// that overlap, as in CG there is other work to hide behind, and of these, also where they are
-/// within 1 % of the best, one comes before another whose exchange is_slower in stage 1: it has
-/// more time left before a message that is late holds CG up, and on some hosts they often are
-/// (docs/performance.md). Where no rank shares anything nothing is timed, and the first right one
-/// is taken. One that throws on some rank while it is timed, as where a message does not come in
-/// time, is excluded on all, and the others are timed again; so is the one that won if it is wrong
-/// when it is verified once more. With the machine's `paths` (not null) each stage says what it
-/// should have taken (cost_model.hpp), which decides nothing. Collective, with the same result on
-/// every rank.
+/// and exchange together) the first of the table does. But in stage 2 one, also where it is within
+/// 1 % of the best, comes before another whose exchange is_slower in stage 1: it has more time left
+/// before a message that is late holds CG up, and on some hosts they often are
+/// (docs/performance.md). And where kernels run beside the host the plain one comes before those
+/// that overlap: they take a kernel and a stream more. Elsewhere it comes after all of them,
+/// whatever it took in stage 1, as to overlap takes nothing there. Where no rank shares anything
+/// nothing is timed, and the first right one is taken. One that throws on some rank while it is
+/// timed, as where a message does not come in time, is excluded on all, and the others are timed
+/// again; so is the one that won if it is wrong when it is verified once more. With the machine's
+/// `paths` (not null) each stage says what it should have taken (cost_model.hpp), which decides
+/// nothing. Collective, with the same result on every rank.
 TuningResult tune(GatherScatter& gs, const FieldKind& kind, std::span<const Strategy> strategies,
                   const OverlapWork& work, const TunerOptions& options,
                   const TuningGuard& guard = {}, const MachinePaths* paths = nullptr);

@@ -109,9 +109,10 @@ int expect_follows_from_samples(const TuningResult& result, const std::vector<in
   int winner = tied.front();
   const auto alone = [&](int m) {
     const Strategy& strategy = result.candidates[m].strategy;
+    if (!strategy.overlapped)
+      return is_host_device ? std::vector<double>() : result.candidates[m].alone->samples;
     for (const CandidateResult& c : result.candidates)
-      if (strategy.overlapped && c.alone && c.strategy.make == strategy.make)
-        return c.alone->samples;
+      if (c.alone && c.strategy.make == strategy.make) return c.alone->samples;
     return std::vector<double>();
   };
   for (const int m : members) {
@@ -185,7 +186,8 @@ void TunerTest::expect_consistent(const GatherScatter& gs, const TuningResult& r
 
   EXPECT_GE(result.rounds_with_work, m_options.minimum_rounds);
   std::vector<int> members = with_work;
-  if (alone_winner >= 0) members.push_back(alone_winner);
+  if (alone_winner >= 0)
+    members.insert(is_host_device ? members.end() : members.begin(), alone_winner);
   EXPECT_EQ(result.selected,
             expect_follows_from_samples(result, members, &CandidateResult::with_work,
                                         result.rounds_with_work, result.work_alone));

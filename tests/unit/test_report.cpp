@@ -6,6 +6,7 @@
 
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/format.hpp"
@@ -277,6 +278,9 @@ TEST(ReportOrder, SaysWhyOneOfThoseThatTieWasTaken) {
   // With the plain one, which is in both stages and simpler.
   EXPECT_TRUE(
       contains(order_text(order), "    ties with 2 others; taken as the simplest that overlaps\n"));
+  const int overlapped = std::exchange(order.tuning.selected, 0);
+  EXPECT_TRUE(contains(order_text(order), "    ties with 2 others; taken as the simplest\n"));
+  order.tuning.selected = overlapped;
   candidates[3].with_work->tie = false;
   EXPECT_TRUE(contains(order_text(order), "    ties with 1 other; taken as it overlaps\n"));
   candidates[3].with_work->tie = true;
