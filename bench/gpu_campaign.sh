@@ -34,7 +34,7 @@ ranks_up_to() { local n; for n in 1 2 4 8; do if [[ $n -le $1 ]]; then echo "$n"
 
 # 28^3 elements a rank.
 weak_box() {
-  case $1 in 1) echo 28 28 28 ;; 2) echo 28 28 56 ;; 4) echo 28 56 56 ;; *) echo 56 56 56 ;; esac
+  case $1 in 1) echo 28 28 28 ;; 2) echo 28 28 56 ;; 4) echo 28 56 56 ;; 8) echo 56 56 56 ;; esac
 }
 
 # Runs with deterministic sums: their reports have an iteration with ordinary ones beside.

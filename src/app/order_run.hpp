@@ -44,12 +44,12 @@ struct TunedOrder {
   std::unique_ptr<Discretization> discretization;
 };
 
-/// Sets `order` up and tunes it. Overlapped strategies are timed under the real operator, whose
-/// product goes over the ranks by `all_reduce`, if that fits into `budget`, else under the on-rank
-/// gather-scatter. Where the case asks for it, choices
-/// of earlier runs are taken. Collective.
+/// Sets `order` up and tunes it. Overlapped strategies are timed under the real operator if that
+/// fits into `budget`, with its product summed over the ranks by `all_reduce` unless that is null,
+/// else under the on-rank gather-scatter. Where the case asks for it, choices of earlier runs are
+/// taken. Collective.
 TunedOrder tune_order(const Communicator& comm, const Case& input, const MachineRecord& machine,
-                      int order, const AllReduceStrategy& all_reduce, const MemoryBudget& budget,
+                      int order, const AllReduceStrategy* all_reduce, const MemoryBudget& budget,
                       const TuningGuard& guard, Progress& progress);
 
 /// What CG communicates by.

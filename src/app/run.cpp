@@ -162,11 +162,10 @@ void tune_sums(const Communicator& comm, const TuningGuard& guard, Progress& pro
   print(comm, progress, all_reduce_text(*record.all_reduce));
 }
 
-/// How the product of Ax goes over the ranks while exchanges are tuned: as in CG, where it is
-/// known.
-const AllReduceStrategy& sum_to_tune_with(const RunRecord& record) {
-  if (!record.all_reduce || record.all_reduce->selected < 0) return all_reduce_strategies().front();
-  return record.all_reduce->candidates[record.all_reduce->selected].strategy;
+/// How CG will sum over the ranks; null if there is none to come.
+const AllReduceStrategy* selected_sum(const RunRecord& record) {
+  if (!record.all_reduce || record.all_reduce->selected < 0) return nullptr;
+  return &record.all_reduce->candidates[record.all_reduce->selected].strategy;
 }
 
 /// Solves on `discretization`, of the solver's order, by what was selected, if anything was right.
@@ -176,22 +175,21 @@ void solve_by_selected(const Communicator& comm, Discretization& discretization,
                        Progress& progress, RunRecord& record) {
   const Case& input = record.input;
   const Strategy* const strategy = selected_strategy(record.orders, input.solver_order);
-  const int sum = record.all_reduce->selected;
-  if (strategy == nullptr || sum < 0) return;
+  const AllReduceStrategy* const sum = selected_sum(record);
+  if (strategy == nullptr || sum == nullptr) return;
   bool is_printed = false;
   const auto print_once = [&] {
     if (!is_printed) print(comm, progress, solve_text(*record.solve, record.machine));
     is_printed = true;
   };
-  record.solve =
-      solve(comm, input, discretization,
-            {*strategy, other_strategies(record.orders, input.solver_order),
-             record.all_reduce->candidates[sum].strategy, other_all_reduces(*record.all_reduce)},
-            guard, progress, [&](const SolveRecord& solved) {
-              record.solve = solved;
-              print_once();
-              write_so_far();
-            });
+  record.solve = solve(comm, input, discretization,
+                       {*strategy, other_strategies(record.orders, input.solver_order), *sum,
+                        other_all_reduces(*record.all_reduce)},
+                       guard, progress, [&](const SolveRecord& solved) {
+                         record.solve = solved;
+                         print_once();
+                         write_so_far();
+                       });
   // One that is kept alone, by the input or on one rank, has nothing to be compared with, either.
   const bool was_chosen = input.audit && input.strategies.size() > 1 && comm.size() > 1;
   for (const OrderRecord& order : record.orders)
@@ -276,9 +274,8 @@ bool run(const Communicator& comm, const Case& input) {
   for (const int order : tuned.orders) {
     discretization.reset();
     release_freed_memory();
-    auto [tuning, its_discretization] =
-        tune_order(comm, record.input, record.machine, order, sum_to_tune_with(record), budget,
-                   guard, progress);
+    auto [tuning, its_discretization] = tune_order(comm, record.input, record.machine, order,
+                                                   selected_sum(record), budget, guard, progress);
     discretization = std::move(its_discretization);
     record.orders.push_back(std::move(tuning));
     print(comm, progress, order_text(record.orders.back()));

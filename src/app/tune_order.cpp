@@ -23,17 +23,6 @@ DeviceVector<double> make_operand(AssembledSpace& space) {
   return u;
 }
 
-/// The operator with vectors to apply it to.
-struct Operand {
-  Operand(AssembledSpace& space, const GeometricFactors& factors, double lambda,
-          const AllReduceStrategy& all_reduce)
-      : a(space, factors, lambda, all_reduce),
-        u(make_operand(space)),
-        au(space.make_vector("Au")) {}
-  EllipticOperator a;
-  DeviceVector<double> u, au;
-};
-
 /// Bytes of one message with `item_bytes` a DOF, over the messages of all ranks.
 Spread message_sizes(const Communicator& comm, const HaloPlan& plan, double item_bytes) {
   const auto messages = comm.sum(static_cast<std::int64_t>(plan.neighbours.size()));
@@ -75,7 +64,7 @@ std::vector<Strategy> chosen_strategies(const Case& input) {
 }
 
 TunedOrder tune_order(const Communicator& comm, const Case& input, const MachineRecord& machine,
-                      int order, const AllReduceStrategy& all_reduce, const MemoryBudget& budget,
+                      int order, const AllReduceStrategy* all_reduce, const MemoryBudget& budget,
                       const TuningGuard& guard, Progress& progress) {
   TunedOrder tuned;
   OrderRecord& record = tuned.record;
@@ -89,11 +78,16 @@ TunedOrder tune_order(const Communicator& comm, const Case& input, const Machine
   AssembledSpace& space = tuned.discretization->space;
   const TuningMemory memory = tuning_memory(space.mesh(), input);
   const bool fits = comm.max(memory.with_operator * budget.sharers) <= budget.available;
-  std::optional<Guarded<Operand>> made;
-  if (fits)
-    made.emplace(guard, guarded_name(all_reduce), [&] {
-      return Operand(space, tuned.discretization->factors(), input.lambda, all_reduce);
-    });
+  DeviceVector<double> u, au;
+  std::optional<Guarded<EllipticOperator>> made;
+  if (fits) {
+    const GeometricFactors& factors = tuned.discretization->factors();
+    u = make_operand(space);
+    au = space.make_vector("Au");
+    const AllReduceStrategy& sum = all_reduce ? *all_reduce : all_reduce_strategies().front();
+    made.emplace(guard, guarded_name(sum),
+                 [&] { return EllipticOperator(space, factors, input.lambda, sum); });
+  }
   Kokkos::fence("nekbone_k: order set up");
   record.setup_seconds = comm.max(wall_seconds() - begin);
   record_mesh(comm, space, input.field_kind.item_bytes(), record);
@@ -101,22 +95,17 @@ TunedOrder tune_order(const Communicator& comm, const Case& input, const Machine
   OverlapWork work;
   DeviceVector<double> rows;
   if (made) {
-    const Operand* const on = &**made;
+    const EllipticOperator& a = **made;
     work.name = "Ax, boundary elements before and interior ones meanwhile";
-    work.before = [on](double portion, const ExecutionSpace& stream) {
-      on->a.apply_some_boundary(on->u, on->au, portion, stream);
+    work.before = [&](double portion, const ExecutionSpace& stream) {
+      a.apply_some_boundary(u, au, portion, stream);
     };
-    work.meanwhile = [on](double portion) {
-      on->a.apply_some_interior(on->u, on->au, portion);
-      on->a.start_u_dot_au();
-    };
-    work.all = [on](double portion) {
-      on->a.apply_some(on->u, on->au, portion);
-      on->a.start_u_dot_au();
-    };
-    if (!space.is_deterministic()) {  // there the product is formed after the exchange
-      work.finish = [on] { on->a.u_dot_au(); };
-      work.sum = all_reduce.cost;
+    work.meanwhile = [&](double portion) { a.apply_some_interior(u, au, portion); };
+    work.all = [&](double portion) { a.apply_some(u, au, portion); };
+    // Deterministic products are formed after the exchange.
+    if (all_reduce && !space.is_deterministic()) {
+      work.name += ", u·Au by " + all_reduce->name;
+      work.sum = {guarded_name(*all_reduce), [&] { a.start_u_dot_au(); }, [&] { a.u_dot_au(); }};
     }
   } else {
     work.name = "on-rank gather-scatter meanwhile (the factors of Ax do not fit in memory)";

@@ -41,35 +41,39 @@ class ExchangeTimer {
     m_gs.exchange_by(exchange, m_field, m_sums, Reduction::add);
   }
   /// An overlapped exchange amid a portion of the work, in the order of EllipticOperator::apply().
-  /// Where the exchange throws, the work, for which other ranks wait, is done all the same.
+  /// What it throws is thrown in the end, as other ranks wait for this one's part of the sum.
   void exchange_amid_work(double portion, HaloExchange<T>& exchange) const {
     UntilOneThrows parts;
-    work_before(portion, side_stream());
     parts.run([&] {
+      work_before(portion, side_stream());
       exchange.pack(m_field);
       if (is_host_device) exchange.post();
     });
-    m_work.meanwhile(portion);
+    parts.run_anyway([&] {
+      m_work.meanwhile(portion);
+      start_sum();
+    });
     parts.run([&] {
       if (!is_host_device) exchange.post();
       exchange.wait();
       m_gs.unpack(exchange, m_field, m_sums, Reduction::add);
     });
-    finish_work();
+    parts.run_anyway([&] { wait_for_sum(); });
     parts.rethrow();
   }
-  /// One that is not overlapped: after a portion of the work, but for its end. Throws like that.
+  /// A plain exchange, after a portion of the work and before the host waits for its sum. Throws
+  /// like that.
   void exchange_after_work(double portion, HaloExchange<T>& exchange) const {
     UntilOneThrows parts;
-    begin_work(portion);
+    parts.run_anyway([&] { begin_work(portion); });
     parts.run([&] { this->exchange(exchange); });
-    finish_work();
+    parts.run_anyway([&] { wait_for_sum(); });
     parts.rethrow();
   }
-  /// A portion of the work alone, as exchange_after_work() does it.
+  /// That portion of the work, and its sum, without an exchange.
   void do_work(double portion) const {
     begin_work(portion);
-    finish_work();
+    wait_for_sum();
   }
 
   /// Seconds on this rank for `action`, which all ranks begin together.
@@ -85,10 +89,8 @@ class ExchangeTimer {
   /// How long exchanges can hide behind that portion of the work, s; the slowest rank.
   double time_meanwhile(double portion) const {
     double work = for_ever;
-    for (int i = 0; i < 2; ++i) {  // the shorter: one may be the first, or meet a busy moment
+    for (int i = 0; i < 2; ++i)  // the shorter: one may be the first, or meet a busy moment
       work = std::min(work, m_comm.max(seconds_of([&] { m_work.meanwhile(portion); })));
-      finish_work();
-    }
     return work;
   }
 
@@ -145,24 +147,35 @@ class ExchangeTimer {
     if (m_work.before) m_work.before(portion, stream);
   }
   void begin_work(double portion) const {
-    if (m_work.all) return m_work.all(portion);
-    work_before(portion);
-    m_work.meanwhile(portion);
+    if (m_work.all) {
+      m_work.all(portion);
+    } else {
+      work_before(portion);
+      m_work.meanwhile(portion);
+    }
+    start_sum();
   }
-  void finish_work() const {
-    if (m_work.finish) m_work.finish();
+  void start_sum() const {
+    if (m_work.sum) m_work.sum->start();
+  }
+  void wait_for_sum() const {
+    if (m_work.sum) m_work.sum->wait();
   }
 
-  /// Does actions until one throws, and keeps what it threw.
+  /// Does actions until one throws, and keeps what the first one threw.
   class UntilOneThrows {
    public:
     template <class Action>
     void run(const Action& action) {
-      if (m_thrown) return;
+      if (!m_thrown) run_anyway(action);
+    }
+    /// Also after one that threw.
+    template <class Action>
+    void run_anyway(const Action& action) {
       try {
         action();
       } catch (...) {
-        m_thrown = std::current_exception();
+        if (!m_thrown) m_thrown = std::current_exception();
       }
     }
     void rethrow() const {

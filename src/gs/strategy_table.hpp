@@ -28,7 +28,7 @@ struct Strategy {
 };
 
 /// All strategies, from the simplest to the least simple: among strategies that tie, the tuner
-/// takes the one that comes first here, but of overlapped ones see tune(). Plain before overlapped;
+/// takes the one that comes first here, but under work see tune(). Plain before overlapped;
 /// direct before staged, as staging adds two copies and two buffers; point-to-point before
 /// collective, that before one-sided and what passes through other ranks; MPI before anything else.
 std::span<const Strategy> all_strategies();

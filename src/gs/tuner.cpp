@@ -222,21 +222,34 @@ class Tuner {
     m_result.rounds_with_work =
         m_rounds.run(stage_of(members, &CandidateResult::with_work), &m_result.work_alone,
                      limits(end_of_stage_2), [&](std::size_t c) {
-                       if (c == members.size())
-                         return m_timer.seconds_of([&] { m_timer.do_work(portion); });
-                       Candidate& candidate = *members[c];
-                       return seconds_of(candidate, [&] {
-                         if (candidate.result.strategy.overlapped)
-                           m_timer.exchange_amid_work(portion, *candidate.exchange);
-                         else
-                           m_timer.exchange_after_work(portion, *candidate.exchange);
-                       });
+                       return c == members.size() ? seconds_of_work(portion)
+                                                  : seconds_with_work(*members[c], portion);
                      });
     std::vector<const StageResult*> alone;
     for (const Candidate* c : members)
       alone.push_back(c != plain_winner || !is_host_device ? timed_alone(*c) : nullptr);
     return members[judge(stage_of(members, &CandidateResult::with_work), m_result.work_alone,
                          alone)];
+  }
+
+  /// Seconds on this rank of the work without an exchange.
+  double seconds_of_work(double portion) const {
+    const auto seconds = [&] { return m_timer.seconds_of([&] { m_timer.do_work(portion); }); };
+    return m_work.sum ? guarded(m_guard, m_work.sum->guarded_as, seconds) : seconds();
+  }
+
+  /// Seconds on this rank of the work with an exchange by `candidate`.
+  double seconds_with_work(Candidate& candidate, double portion) {
+    // Where nothing comes back either may be why. What is thrown is the exchange's fault: the sum
+    // was verified, and goes on where an exchange threw.
+    std::optional<Entered> sum;
+    if (m_work.sum) sum.emplace(m_guard, m_work.sum->guarded_as);
+    return seconds_of(candidate, [&] {
+      if (candidate.result.strategy.overlapped)
+        m_timer.exchange_amid_work(portion, *candidate.exchange);
+      else
+        m_timer.exchange_after_work(portion, *candidate.exchange);
+    });
   }
 
   /// How the exchange of a strategy did alone: an overlapped one's by its plain one, null where
@@ -314,10 +327,6 @@ class Tuner {
 
   void predict_costs() {
     const std::vector<int> nodes = nodes_of_ranks(m_comm);
-    // What the device does of an exchange while the host waits for the work's sum.
-    double hidden = 0;
-    if (!is_host_device && m_work.sum)
-      hidden = predict_sum(*m_work.sum, nodes, *m_paths).value_or(0);
     for (CandidateResult& c : m_result.candidates) {
       if (!c.alone && !c.with_work) continue;
       CostModel model = c.strategy.cost;
@@ -327,8 +336,8 @@ class Tuner {
       if (!cost) continue;
       if (c.alone) c.alone->predicted = cost->alone();
       if (c.with_work)
-        c.with_work->predicted = std::max(
-            0.0, cost->beyond(c.strategy.overlapped ? m_result.work_meanwhile : 0) - hidden);
+        c.with_work->predicted =
+            c.strategy.overlapped ? cost->beyond(m_result.work_meanwhile) : cost->alone();
     }
   }
 

@@ -23,8 +23,15 @@ struct TunerOptions {
   bool early_stop = true;     ///< candidates that cannot win are left out of later rounds
 };
 
-/// The operator around an exchange. Each part but finish() does the portion of it that it is given,
-/// in (0, 1]; its kernels may still run when it returns.
+/// A sum over the ranks that the host waits for when an exchange has been done.
+struct WorkSum {
+  std::string guarded_as;       ///< what a TuningGuard knows it as
+  std::function<void()> start;  ///< begins it, behind the work's kernels; waits for nothing
+  std::function<void()> wait;   ///< once after each start; both collective
+};
+
+/// The operator around an exchange. Each part does the portion of it that it is given, in (0, 1];
+/// its kernels may still run when it returns.
 struct OverlapWork {
   std::string name;  ///< for the report
   /// What needs no exchanged value, on the default instance: what an overlapped exchange hides
@@ -35,11 +42,8 @@ struct OverlapWork {
   /// Both at once, on the default instance, where no exchange comes between them; if not given,
   /// they are done in turn.
   std::function<void(double portion)> all = {};
-  /// What the host waits for after the exchange, if anything, once for each `meanwhile` or `all`,
-  /// which begin it: a sum over the ranks, so that it waits for them, too. Collective.
-  std::function<void()> finish = {};
-  /// Of that sum, for the costs that are predicted.
-  std::optional<SumCostModel> sum = {};
+  /// Begun after `meanwhile` or `all`, if there is one, and no less for a portion.
+  std::optional<WorkSum> sum = {};
 };
 
 /// What was found out about one strategy.
@@ -89,18 +93,18 @@ struct TuningResult {
 ///
 /// 1. every plain strategy's exchange alone;
 /// 2. every overlapped strategy, and the winner of stage 1, together with the work, and the work
-///    alone. The work ends when the host has its sum over the ranks, as CG's does: what a device
-///    does of an exchange hides behind that, too. Of the work a portion is done of which what
+///    alone. Where the work has a sum, it ends when the host knows that, as in CG: what a device
+///    does of an exchange hides behind it, too. Of the work a portion is done of which what
 ///    exchanges hide behind lasts about three times the slowest of them, or all of it: more would
 ///    hide no more, and its noise would drown the exchange.
 ///
 /// In each stage the lowest cost wins; among those that tie with it (is_tie, in stage 2 of work
 /// and exchange together) the first of the table does. But in stage 2 one, also where it is within
-/// 1 % of the best, comes before another whose exchange is_slower in stage 1: it has more time left
-/// before a message that is late holds CG up, and on some hosts they often are
-/// (docs/performance.md). And where kernels run beside the host the plain one comes before those
-/// that overlap: they take a kernel and a stream more. Elsewhere it comes after all of them,
-/// whatever it took in stage 1, as to overlap takes nothing there. Where no rank shares anything
+/// 1 % of the best, comes before another whose exchange is_slower in stage 1. Of those that overlap
+/// it has more time left before a message that is late holds CG up, and on some hosts they often
+/// are (docs/performance.md). The plain one, where kernels run beside the host, comes before all
+/// that tie with it, too, as they take a kernel and a stream more; elsewhere to overlap takes
+/// nothing, and it comes after them, whatever it took in stage 1. Where no rank shares anything
 /// nothing is timed, and the first right one is taken. One that throws on some rank while it is
 /// timed, as where a message does not come in time, is excluded on all, and the others are timed
 /// again; so is the one that won if it is wrong when it is verified once more. With the machine's

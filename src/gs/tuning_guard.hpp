@@ -70,6 +70,20 @@ std::invoke_result_t<Action> guarded(const TuningGuard& guard, const std::string
   }
 }
 
+/// From enter() to leave(), however that ends: what is thrown meanwhile is not for it to tell.
+class Entered {
+ public:
+  Entered(const TuningGuard& guard, const std::string& strategy) : m_guard(guard) {
+    m_guard.enter(strategy);
+  }
+  ~Entered() { m_guard.leave(); }
+  Entered(const Entered&) = delete;
+  Entered& operator=(const Entered&) = delete;
+
+ private:
+  const TuningGuard& m_guard;
+};
+
 /// What `make` returns, whose making and end use `strategy`, and are watched like that.
 template <class T>
 class Guarded {

@@ -70,9 +70,10 @@ class EllipticOperator {
                            double portion) const;
   void apply_some(const DeviceVector<double>& u, const DeviceVector<double>& au,
                   double portion) const;
-  /// Begins the sum over the ranks that apply_interior() begins when its elements are launched, for
-  /// timing it among the portions: u_dot_au(), with no meaning either, is to be asked for once
-  /// after it. Waits for nothing. On a deterministic space there is none.
+  /// Begins the sum over the ranks that apply_interior() begins behind its elements, for timing it
+  /// with the portions, of which it has the sum of all parts as they are; u_dot_au() is to be asked
+  /// for once after each. The host waits for nothing. On a deterministic space there is none.
+  /// Collective, with u_dot_au().
   void start_u_dot_au() const;
 
   /// What apply() hands the element kernel for blocks [first_block, last_block), for those who run
@@ -100,8 +101,8 @@ class EllipticOperator {
   /// Of the boundary and of the interior such a portion, next to each other: the first block, the
   /// one between them, and the end.
   std::array<LocalIndex, 3> some_blocks(double portion) const;
-  /// Clears such a portion of the rows, where all are cleared before the elements: boundary
-  /// elements on a stream of their own wait for that, and interior ones on the default one do not.
+  /// Clears such a portion of the rows, on the default instance, where all are cleared before the
+  /// elements: interior ones come behind that there, boundary ones on another stream wait for it.
   void begin_some_rows(const DeviceVector<double>& au, double portion) const;
   /// Whether `before` is done to a part of the entries at a time.
   bool sweeps() const;

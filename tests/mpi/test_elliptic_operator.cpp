@@ -272,6 +272,57 @@ TEST(EllipticOperator, AppliesPortionsOfBoundaryAndInteriorElements) {
     EXPECT_EQ(applied_of_all(portion), applied(portion, portion)) << portion;
 }
 
+// All of the portions are what apply() does, whatever was in the rows, and their sum is its
+// product.
+TEST(EllipticOperator, PortionsClearTheirRowsAndHaveTheirProductSummed) {
+  const OperatorCase op(operator_spec(Deformation::sine, {7, 6, 5}, {true, true, true}), 3, 0.1);
+  const auto u = to_assembled(op.space, op.reference.mesh(), op.reference.mesh().random(1));
+  const auto whole = op.space.make_vector("whole"), some = op.space.make_vector("some");
+  const double expected = op.a.apply(u, whole);
+  const auto expect_the_product = [&](const char* of) {
+    op.a.start_u_dot_au();
+    EXPECT_NEAR(op.a.u_dot_au(), expected, operator_tolerance * expected) << of;
+  };
+  op.a.apply_some(u, some, 1);
+  expect_the_product("all at once");
+  op.a.apply_some_boundary(u, some, 1, side_stream());
+  op.a.apply_some_interior(u, some, 1);
+  expect_the_product("one after the other");
+  // On a CPU of one thread a sweep clears rows, and portions leave that out.
+  if (is_host_device) return;
+  for (const bool at_once : {true, false}) {
+    Kokkos::deep_copy(some, 1e30);
+    if (at_once) {
+      op.a.apply_some(u, some, 1);
+    } else {
+      op.a.apply_some_boundary(u, some, 1, side_stream());
+      op.a.apply_some_interior(u, some, 1);
+    }
+    op.a.start_u_dot_au();
+    op.a.u_dot_au();
+    Kokkos::fence("portions applied");
+    const std::vector<double> found = to_host(some);
+    for (LocalIndex row = 0; row < op.space.n_rows(); ++row)
+      ASSERT_LT(std::abs(found[row]), 1e20) << row;
+  }
+}
+
+TEST(EllipticOperator, HasNoProductToSumWithThePortionsOfADeterministicSpace) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const BoxMesh mesh(operator_spec(Deformation::none, {4, 3, 2}, {true, true, true}), 2,
+                     comm.size(), comm.rank());
+  AssembledSpace space(comm, mesh, Summation::deterministic);
+  const GeometricFactors factors(space);
+  const EllipticOperator a(space, factors, 0.1);
+  const auto u = space.make_vector("u"), au = space.make_vector("Au"),
+             again = space.make_vector("again");
+  Kokkos::deep_copy(u, 1.0);
+  const double product = a.apply(u, au);
+  a.apply_some(u, again, 1);
+  a.start_u_dot_au();
+  EXPECT_EQ(a.apply(u, again), product);
+}
+
 // The log tells the truth: the boundary elements alone give the shares of the shared DOFs, and the
 // interior ones leave those alone.
 TEST(EllipticOperator, InteriorElementsLeaveSharedDofsAlone) {

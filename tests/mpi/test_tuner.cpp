@@ -93,7 +93,6 @@ TEST_F(TunerTest, AsksForTheSamePortionsOfTheWorkOnAllRanks) {
     m_comm.broadcast(portions);
     EXPECT_EQ(portions, here);
   }
-  EXPECT_EQ(m_portions.size(), static_cast<std::size_t>(m_finished));
 }
 
 // What the exchanges and the work of the test below did, in turn.
@@ -131,7 +130,8 @@ TEST_F(TunerTest, TimesExchangesAmidTheWorkAsTheOperatorDoes) {
     noted_events().push_back(fmt::format("{} {}", beside ? "beside" : "before", portion));
   };
   m_work.all = [](double portion) { noted_events().push_back(fmt::format("all {}", portion)); };
-  m_work.finish = [] { noted_events().push_back("sum"); };
+  m_work.sum = WorkSum{"sum", [] { noted_events().push_back("sum started"); },
+                       [] { noted_events().push_back("sum"); }};
   for (const bool overlapped : {true, false}) {
     SCOPED_TRACE(overlapped ? "overlapped" : "plain");
     // The other one notes nothing, so that all exchanges noted are of one kind.
@@ -142,9 +142,10 @@ TEST_F(TunerTest, TimesExchangesAmidTheWorkAsTheOperatorDoes) {
     const std::string portion = fmt::format(" {}", result.work_portion);
     const std::string meanwhile = "meanwhile" + portion, whole = "all" + portion,
                       before = (is_host_device ? "before" : "beside") + portion;
-    Events expected{whole, "start", "finish", "sum"};
-    if (overlapped) expected = {before, meanwhile, "start", "finish", "sum"};
-    if (overlapped && is_host_device) expected = {before, "start", meanwhile, "finish", "sum"};
+    Events expected{whole, "sum started", "start", "finish", "sum"};
+    if (overlapped) expected = {before, meanwhile, "sum started", "start", "finish", "sum"};
+    if (overlapped && is_host_device)
+      expected = {before, "start", meanwhile, "sum started", "finish", "sum"};
     const auto count = [](const Events& sought) {
       const Events& all = noted_events();
       int found = 0;
@@ -158,7 +159,7 @@ TEST_F(TunerTest, TimesExchangesAmidTheWorkAsTheOperatorDoes) {
     // The work alone is as a plain one has it; one of the two overlaps, and one does not.
     EXPECT_EQ(count({before}), rounds);
     EXPECT_EQ(count({whole}), 2 * rounds);
-    EXPECT_EQ(count({whole, "sum"}), overlapped ? 2 * rounds : rounds);
+    EXPECT_EQ(count({whole, "sum started", "sum"}), overlapped ? 2 * rounds : rounds);
   }
 }
 
@@ -304,6 +305,9 @@ TEST_F(TunerTest, ExcludesWhatThrowsOnOneRankWhereverItDoes) {
       EXPECT_EQ(result.selected, -1) << bad_call;
       EXPECT_NE(result.candidates[0].failure.find("threw on rank"), std::string::npos)
           << bad_call << ": " << result.candidates[0].failure;
+      // Whatever it threw in the middle of, each sum was started and waited for.
+      EXPECT_FALSE(m_sum_started) << bad_call;
+      EXPECT_EQ(m_comm.max(std::int64_t{m_sums}), m_sums) << bad_call;
     }
   }
   m_guard.patience = for_ever;

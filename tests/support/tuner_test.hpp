@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gs/tuner.hpp"
@@ -44,18 +45,22 @@ class TunerTest : public testing::Test {
   FieldKind m_kind;
   TunerOptions m_options;
   TuningGuard m_guard;
+  bool m_sum_started = false;
   std::vector<double> m_portions;         ///< of work that was asked for
   std::vector<double> m_portions_before;  ///< of what exchanges wait for
-  int m_finished = 0;                     ///< how often work was brought to its end
+  int m_sums = 0;                         ///< that were started and waited for
   OverlapWork m_work{
       "test work",
       [this](double portion) { m_portions.push_back(portion); },
       [this](double portion, const ExecutionSpace&) { m_portions_before.push_back(portion); },
       {},
-      [this] {
-        m_comm.barrier();
-        ++m_finished;
-      }};
+      // A barrier, for which ranks wait as for a sum.
+      WorkSum{"test sum", [this] { m_sum_started = true; },
+              [this] {
+                EXPECT_TRUE(std::exchange(m_sum_started, false));
+                m_comm.barrier();
+                ++m_sums;
+              }}};
 };
 
 }  // namespace nekbone_k
