@@ -81,7 +81,7 @@ TuningGuard TuningWatch::guard() {
     watch();
   };
   guard.leave = [this] {
-    m_entered.pop_back();
+    if (!m_entered.empty()) m_entered.pop_back();  // else fail() came before, and the job ends
     watch();
   };
   guard.begin = [this](const std::string& strategy) {

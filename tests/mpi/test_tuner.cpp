@@ -4,11 +4,13 @@
 #include "gs/tuner.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -236,6 +238,20 @@ TEST_F(TunerTest, TellsItsGuardWhatItTries) {
     EXPECT_EQ(log[i], i % 2 == 0 ? "enter good" : "leave");
 }
 
+// What does not come back there may be the exchange or the sum.
+TEST_F(TunerTest, WatchesTheSumOfTheWorkWithTheExchangeBeforeIt) {
+  if (m_alone) GTEST_SKIP() << "nothing is shared";
+  std::vector<std::string> inside;
+  std::set<std::string> waits;
+  m_guard.enter = [&](const std::string& name) { inside.push_back(name); };
+  m_guard.leave = [&] { inside.pop_back(); };
+  m_work.sum =
+      WorkSum{"sum", [] {}, [&] { waits.insert(fmt::format("{}", fmt::join(inside, ", "))); }};
+  run({good("plain"), good("overlapped", true)});
+  EXPECT_EQ(waits, (std::set<std::string>{"sum", "sum, plain", "sum, overlapped"}));
+  EXPECT_TRUE(inside.empty());
+}
+
 // Throws on all ranks, or is not available, once it is timed: from the call after those of its
 // verification on, each of which is of an exchange of its own.
 template <class Error>
@@ -328,12 +344,13 @@ TEST_F(TunerTest, KeepsWhatCannotWinWhereAsked) {
   }
 }
 
-// The rest of the budget, minutes, is not used up when one is left.
+// The rest of the budget, minutes, is not used up when one is left. So far apart that no round of
+// the fast one takes as long, as one is enough for the slow one to stay.
 TEST_F(TunerTest, LeavesOutWhatCannotWinAndEndsWhenOneIsLeft) {
   if (m_alone) GTEST_SKIP() << "nothing is shared";
   m_options = {600, 5};
   const TuningResult result =
-      run({named("slow", make<Sleepy<20>>), named("fast", make<Sleepy<1>>)});
+      run({named("slow", make<Sleepy<200>>), named("fast", make<Sleepy<1>>)});
   EXPECT_EQ(result.selected, 1);
   EXPECT_TRUE(result.candidates[0].alone->stopped);
   EXPECT_FALSE(result.candidates[1].alone->stopped);
