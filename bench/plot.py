@@ -59,7 +59,7 @@ def plot_fom(axes, rows):
                  if (row["order"], row["elements"]) in hipbone]
         if len(peers) > 1:
             axes.plot(*zip(*peers), "s--", color=colour, alpha=0.6,
-                      label=f"hipBone, {name} mesh")
+                      label=f"hipBone on H200s, {name} mesh")
         if pick is max and all(solve["bandwidth_share"] for row in chosen for solve in row["runs"]):
             axes.plot(orders, [median(row, lambda s: s["flops_per_s"] / s["bandwidth_share"]) / GFLOP
                                for row in chosen],
@@ -92,7 +92,7 @@ def plot_scaling(axes, rows):
                  for row in rows if row["kind"] == kind]
         peers = [(ranks, value) for ranks, value in peers if value]
         if len(peers) > 1:
-            axes.plot(*zip(*peers), "s--", color=colour, alpha=0.6, label=f"hipBone, {kind}")
+            axes.plot(*zip(*peers), "s--", color=colour, alpha=0.6, label=f"hipBone on H200s, {kind}")
     axes.set(xlabel="ranks, one a GPU", ylabel="GFLOP/s by Nekbone's count", ylim=(0, None),
              xticks=sorted({row["ranks"] for row in rows}))
 
