@@ -102,6 +102,8 @@ void read_gather_scatter(YamlReader& keys, Case& run) {
   tuning.read_choice("mode", run.tuning_mode, {TuningMode::measure, TuningMode::cached});
   tuning.read("cache", run.tuning_cache, FileNames{});
   tuning.read("journal", run.tuning_journal, FileNames{});
+  run.cache_place = tuning.place("cache");
+  run.journal_place = tuning.place("journal");
   tuning.read("patience_seconds", run.tuning_patience, Numbers{.above = 0});
   tuning.read("budget_seconds", run.tuning.budget_seconds, Numbers{.at_least = 0});
   tuning.read("grid_budget_seconds", run.grid_budget_seconds, Numbers{.at_least = 0});

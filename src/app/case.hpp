@@ -60,7 +60,7 @@ struct Case {
   double memory_limit_gib = 0;  ///< a node; 0: what the machine has
 
   /// Where keys stand that only a run finds wrong, for its messages: "x.yaml:3: mesh.deformation".
-  std::string deformation_place, report_place;
+  std::string deformation_place, report_place, cache_place, journal_place;
 };
 
 inline constexpr int max_order = 31;

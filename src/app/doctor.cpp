@@ -131,8 +131,8 @@ Availability try_one(const Communicator& comm, const AnyStrategy& strategy,
 /// Verifies them, too, where messages come at all.
 std::vector<Availability> try_exchanges(const Communicator& comm, const TuningGuard& guard,
                                         bool messages_come) {
-  say(comm,
-      fmt::format("\n{}", heading("Exchange strategies available here, alike with +overlap")));
+  say(comm, fmt::format("\n{}", heading("Exchange strategies available here, alike with +overlap "
+                                        "where they have it")));
   if (comm.size() == 1)
     say(comm, "  One rank has nobody to exchange with; with more, some may not be available.\n");
   std::vector<Availability> results;

@@ -201,8 +201,9 @@ std::string Journal::why_excluded(const std::string& strategy) const {
     if (found == nullptr || found->how == begun) found = &line;
   }
   if (found == nullptr) return {};
-  return fmt::format("{} {} in the run started {}; delete {} to try it again", found->strategy,
-                     found->how, found->when, m_path);
+  return fmt::format("{} {} in the run started {}{}; delete {} to try it again", found->strategy,
+                     found->how, found->when,
+                     found->how == begun ? " (innocent if somebody ended that run)" : "", m_path);
 }
 
 void Journal::trying(const std::vector<std::string>& strategies, const std::string& when) {

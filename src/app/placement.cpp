@@ -55,9 +55,9 @@ std::string shared_device(const Placement& p) {
 std::string pretended_nodes(const Placement& p) {
   if (p.pretended_ranks_per_node == 0) return "";
   return fmt::format(
-      "NEKBONE_K_RANKS_PER_NODE is {}: each {} ranks of a node exchange as if they were a node; "
+      "NEKBONE_K_RANKS_PER_NODE is {}: the ranks of a node exchange as if it were nodes of {}; "
       "unset it for timings that count",
-      p.pretended_ranks_per_node, p.pretended_ranks_per_node);
+      p.pretended_ranks_per_node, counted(p.pretended_ranks_per_node, "rank"));
 }
 
 }  // namespace

@@ -41,7 +41,8 @@ class MeanColumn {
 
   std::string header() const { return fmt::format("N = {} [{}]", m_order.order, unit()); }
   std::string cell(const Summary& s) const {
-    return m_duration.text(s.mean) + " ± " + m_duration.text(s.deviation);
+    const std::string mean = m_duration.text(s.mean);
+    return s.deviation > 0 ? mean + " ± " + m_duration.text(s.deviation) : mean;  // of one sample
   }
   /// Of the stage that the strategy was made for; not every order need have tried it.
   std::string cell(const Strategy& strategy) const {

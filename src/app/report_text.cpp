@@ -115,7 +115,8 @@ std::string audit_text(const Audit& audit) {
   const double less = 100 * (1 - 1 / (1 + audit.regret()));  // per cent
   const std::string verdict =
       audit.best() == 0   ? "no other was faster"
-      : choice.timing.tie ? fmt::format("ties with {}, which took {:.1f} % less", best.name, less)
+      : choice.timing.tie ? "ties with " + best.name +
+                                (less < 0.05 ? "" : fmt::format(", which took {:.1f} % less", less))
       : audit.is_beaten()
           ? fmt::format("{} would have taken {:.1f} % less", best.name, less)
           : fmt::format("{} took {:.1f} % less, which may be noise", best.name, less);
@@ -190,6 +191,7 @@ std::string why_none(const Tuning& tuning) {
                                  [](const auto& c) { return c.available; });
   if (!none || tuning.candidates.empty()) return {};
   const auto& first = tuning.candidates.front();
+  if (first.failure.starts_with(first.strategy.name)) return first.failure;  // the journal's words
   return fmt::format("{}: {}", first.strategy.name, first.failure);
 }
 
@@ -210,6 +212,8 @@ std::string no_exchange_text(const std::vector<OrderRecord>& orders) {
   for (const auto& [why, its_orders] : reasons)
     text += fmt::format("; no way to exchange at order{} {}: {}", its_orders.size() == 1 ? "" : "s",
                         fmt::join(its_orders, ", "), why);
+  if (!text.empty())
+    text += "; nekbone-k doctor lists what gather_scatter.strategies may name here";
   return text;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <memory>
 
@@ -54,10 +55,42 @@ void on_root(const Communicator& comm, const Action& action) {
   if (!complaint.empty()) throw Failure(complaint);
 }
 
-/// The JSON report on rank 0, nothing on the others. Throws InputError if it cannot be written.
+/// Whether two names are of one file, which need not be there yet; nothing that is no file is, as
+/// /dev/null may be written to twice.
+bool same_file(const std::string& one, const std::string& other) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (fs::equivalent(one, other, error)) return fs::is_regular_file(one, error);
+  return fs::weakly_canonical(one, error) == fs::weakly_canonical(other, error) &&
+         !fs::exists(one, error);
+}
+
+/// Throws InputError if what a run writes would replace its input, or another file that it writes.
+void require_files_apart(const Case& input) {
+  struct File {
+    std::string what, path, place;
+  };
+  std::vector<File> files{
+      {"the input", input.input, input.input},
+      {"the journal", input.tuning_journal, input.journal_place},
+      {"the JSON report", input.report_json, input.report_place},
+  };
+  if (input.tuning_mode == TuningMode::cached)
+    files.push_back({"the cache of decisions", input.tuning_cache, input.cache_place});
+  for (std::size_t f = 1; f < files.size(); ++f)
+    for (std::size_t before = 0; before < f; ++before)
+      if (same_file(files[f].path, files[before].path))
+        throw InputError(
+            fmt::format("{}: {} would be written to '{}', which is {}; name another file",
+                        files[f].place, files[f].what, files[f].path, files[before].what));
+}
+
+/// The JSON report on rank 0, nothing on the others. Throws InputError if it cannot be written, or
+/// would replace another file of the run.
 std::unique_ptr<ReportFile> open_report(const Communicator& comm, const Case& input) {
   std::unique_ptr<ReportFile> file;
   on_root<InputError>(comm, [&] {
+    require_files_apart(input);
     try {
       file = std::make_unique<ReportFile>(input.report_json);
     } catch (const InputError& error) {

@@ -1,6 +1,6 @@
 /// @file
-/// Every exchange strategy there is. A new one is one file in strategies/ and one line of the table
-/// in strategy_table.cpp.
+/// Every exchange strategy there is: a class in strategies/ and a line of the table in
+/// strategy_table.cpp each.
 #pragma once
 
 #include <span>

@@ -127,6 +127,13 @@ CASES = [
     ("report below a file", ["smoke.yaml", "--report", "key.yaml/report.json"],
      ["key.yaml/report.json", "not a folder"]),
     ("report is a folder", ["smoke.yaml", "--report", "folder"], ["'folder'", "folder"]),
+    ("report over the input", ["smoke.yaml", "--report", "./smoke.yaml"],
+     ["--report: the JSON report would be written to './smoke.yaml', which is the input"]),
+    ("journal over the input", changed("gather_scatter.tuning.journal=smoke.yaml"),
+     ["gather_scatter.tuning.journal", "the journal would be written to 'smoke.yaml'", "is the input"]),
+    ("cache over the report", changed("gather_scatter.tuning.mode=cached") +
+     ["--set", "gather_scatter.tuning.cache=x.json", "--report", "x.json"],
+     ["gather_scatter.tuning.cache", "'x.json'", "which is the JSON report"]),
     ("report without a name", ["smoke.yaml", "--report", ""], ["report", "empty"]),
 ]
 

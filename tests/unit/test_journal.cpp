@@ -96,9 +96,11 @@ TEST_F(JournalTest, KnowsWhatWasBegunAndDidNotEnd) {
     journal.begin("host-put", "today");
     ::raise(SIGKILL);
   });
-  EXPECT_EQ(Journal(path(), "here").why_excluded("host-put"),
-            "host-put was begun and did not end in the run started today; delete " + path() +
-                " to try it again");
+  EXPECT_EQ(
+      Journal(path(), "here").why_excluded("host-put"),
+      "host-put was begun and did not end in the run started today (innocent if somebody ended "
+      "that run); delete " +
+          path() + " to try it again");
   // What another job wrote stays.
   status_of([](Journal& journal) {
     journal.begin("nccl", "today");

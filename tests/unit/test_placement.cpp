@@ -88,8 +88,8 @@ TEST(Placement, WarnsOfPretendedNodes) {
   Placement placement = good_placement();
   placement.pretended_ranks_per_node = 2;
   EXPECT_EQ(only_warning(placement),
-            "NEKBONE_K_RANKS_PER_NODE is 2: each 2 ranks of a node exchange as if they were a "
-            "node; unset it for timings that count");
+            "NEKBONE_K_RANKS_PER_NODE is 2: the ranks of a node exchange as if it were nodes of "
+            "2 ranks; unset it for timings that count");
 }
 
 }  // namespace

@@ -644,6 +644,7 @@ TEST(ReportMeans, StandBesideEachOtherByOrder) {
   run.orders[0].tuning.candidates[0].alone->cost.mean = 20e-6;
   run.orders[0].tuning.candidates[0].alone->cost.deviation = 1.5e-6;
   run.orders[0].tuning.candidates[1].alone->cost.mean = 1e-3;
+  run.orders[0].tuning.candidates[1].alone->cost.deviation = 0;  // of one sample: unknown
   run.orders.push_back(second);
   const std::string text = closing_text(run);
   EXPECT_TRUE(contains(line_with(text, "mean ± standard deviation"), "N = 7 [µs]"));
@@ -651,7 +652,8 @@ TEST(ReportMeans, StandBesideEachOtherByOrder) {
   const std::string means = text.substr(text.find("mean ±"));
   EXPECT_TRUE(contains(line_with(means, "device-pairwise "), "20.0 ± 1.5"));
   EXPECT_TRUE(contains(line_with(means, "device-pairwise "), "2.00 ± 1.00"));
-  EXPECT_TRUE(contains(line_with(means, "host-alltoall "), "1000.0 ± 0.0"));
+  EXPECT_TRUE(contains(line_with(means, "host-alltoall "), "1000.0"));
+  EXPECT_FALSE(contains(line_with(means, "host-alltoall "), "±"));
   EXPECT_TRUE(contains(line_with(means, "host-alltoall "), " -"));
   EXPECT_TRUE(contains(means, "host-alltoall+overlap"));
   EXPECT_FALSE(contains(closing_text(usual_run()), "mean ±"));
