@@ -61,8 +61,14 @@ bool same_file(const std::string& one, const std::string& other) {
   namespace fs = std::filesystem;
   std::error_code error;
   if (fs::equivalent(one, other, error)) return fs::is_regular_file(one, error);
-  return fs::weakly_canonical(one, error) == fs::weakly_canonical(other, error) &&
-         !fs::exists(one, error);
+  if (fs::exists(one, error) || fs::exists(other, error)) return false;
+  // Absolute, as names of which no folder is looked at stay relative.
+  const auto place = [&](const std::string& name) {
+    return error ? fs::path() : fs::weakly_canonical(fs::absolute(name), error);
+  };
+  error.clear();
+  const fs::path one_place = place(one), other_place = place(other);
+  return !error && one_place == other_place;
 }
 
 /// Throws InputError if what a run writes would replace its input, or another file that it writes.

@@ -134,6 +134,12 @@ CASES = [
     ("cache over the report", changed("gather_scatter.tuning.mode=cached") +
      ["--set", "gather_scatter.tuning.cache=x.json", "--report", "x.json"],
      ["gather_scatter.tuning.cache", "'x.json'", "which is the JSON report"]),
+    ("cache over the report, by another path", changed("gather_scatter.tuning.mode=cached") +
+     ["--set", "gather_scatter.tuning.cache=folder/../x.json", "--report", "x.json"],
+     ["gather_scatter.tuning.cache", "'folder/../x.json'", "which is the JSON report"]),
+    ("cache over the journal", changed("gather_scatter.tuning.mode=cached",
+                                       "gather_scatter.tuning.cache=nekbone-k-journal.jsonl"),
+     ["gather_scatter.tuning.cache", "'nekbone-k-journal.jsonl'", "which is the journal"]),
     ("report without a name", ["smoke.yaml", "--report", ""], ["report", "empty"]),
 ]
 

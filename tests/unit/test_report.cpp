@@ -570,7 +570,11 @@ TEST(ReportSolve, SaysWhereARegretMayBeNoise) {
       contains(comparisons_text(*run.solve), "host-put took 20.0 % less, which may be noise"));
   EXPECT_EQ(to_json(run)["solve"]["audit"]["beaten"], false);
   run.solve->audit->strategies[0].timing.tie = true;
+  EXPECT_TRUE(contains(comparisons_text(*run.solve), "ties with host-put, which took 20.0 % less"));
+  StageResult& choice = run.solve->audit->strategies[0].timing;
+  choice.cost.median = choice.relative_to_best = 1.0001;
   EXPECT_TRUE(contains(comparisons_text(*run.solve), "ties with host-put"));
+  EXPECT_FALSE(contains(comparisons_text(*run.solve), "0.0 %"));
 }
 
 TEST(ReportSolve, NamesTheRegretOfSumsAlsoAlone) {
@@ -631,6 +635,12 @@ TEST(ReportClosing, SaysWhatWasNotToBeHad) {
   const std::string text = closing_text(run);
   EXPECT_TRUE(contains(text, "no way to exchange at order 7:")) << text;
   EXPECT_TRUE(contains(text, only.strategy.name + ": built without it")) << text;
+  EXPECT_TRUE(contains(text, "doctor")) << text;
+  // The journal's words begin with the name.
+  only.failure = only.strategy.name + " hung";
+  const std::string again = closing_text(run);
+  EXPECT_TRUE(contains(again, only.strategy.name + " hung")) << again;
+  EXPECT_FALSE(contains(again, only.strategy.name + ": ")) << again;
 }
 
 TEST(ReportMeans, StandBesideEachOtherByOrder) {
