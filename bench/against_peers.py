@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """CG against Nekbone, Ax against libCEED and gs_op against gslib on a CPU: the same work, in turn, in one run.
 
     bench/against_peers.py [--nekbone COMMAND] [--libceed COMMAND] [--gslib COMMAND] [--ranks P...]

@@ -1,9 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The operator at every compiled order and one that is not: the element kernel alone, by each
 // geometry, with results on surfaces stored and, where it can, added; and the whole of it with the
 // gather-scatter.
 #include <fmt/format.h>
 
-#include "app/case.hpp"
+#include "mesh/gll.hpp"
+#include "mesh/mapping.hpp"
 #include "support/distributed_main.hpp"
 #include "support/operator_case.hpp"
 

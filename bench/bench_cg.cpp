@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One iteration of conjugate gradients, with our own vector kernels and with Kokkos Kernels, plain
 // and with Jacobi's preconditioner.
-#include "app/case.hpp"
 #include "solver/conjugate_gradients.hpp"
+#include "solver/solver_options.hpp"
 #include "support/distributed_main.hpp"
 #include "support/operator_case.hpp"
 

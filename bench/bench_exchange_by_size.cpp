@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One exchange between pairs of ranks against the size of the message, by every plain strategy; and
 // what the paths take that the messages go.
 #include <fmt/format.h>
@@ -9,12 +10,12 @@
 #include <vector>
 
 #include "core/errors.hpp"
-#include "core/machine.hpp"
 #include "core/peer_memory.hpp"
-#include "gs/measure_paths.hpp"
-#include "gs/verify.hpp"
+#include "core/system.hpp"
 #include "support/distributed_main.hpp"
 #include "support/operator_case.hpp"
+#include "tuning/measure_paths.hpp"
+#include "tuning/verify.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -176,7 +177,8 @@ MachinePaths measure_all_paths(const Bench& bench) {
   options.sizes = message_sizes(bench);
   options.seconds = bench.options().quick ? 0 : bench.options().seconds;
   if (bench.options().quick) options.least_rounds = 1;
-  return measure_paths(bench.comm(), all_strategies(), {}, options);
+  NoGuard guard;
+  return measure_paths(bench.comm(), all_strategies(), guard, options);
 }
 
 }  // namespace

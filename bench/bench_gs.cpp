@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The gather-scatter on periodic boxes of about two million local points: its part on one rank, the
 // exchange of assembled shared DOFs by every strategy, and the whole from plain ids.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "gs/tuner.hpp"
-#include "gs/verify.hpp"
 #include "support/distributed_main.hpp"
 #include "support/operator_case.hpp"
+#include "tuning/tuner.hpp"
+#include "tuning/verify.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -64,9 +65,11 @@ void exchange(benchmark::State& state, const Bench& bench, const GsCase& c,
   const DeviceField<double> field = as_field(c.vector);
   const auto work = [&] { c.space.gather_rows(c.vector, gs.plan().n_shared(), gs.n_rows()); };
   std::vector<Bench::Sample> samples{bench.sample_of([&] {
-    halo.start(field);
+    halo.pack(field);
+    halo.post();
     if (strategy.overlapped) work();
-    halo.finish(field, Reduction::add);
+    halo.wait();
+    halo.unpack(field, Reduction::add);
   })};
   if (strategy.overlapped) samples.push_back(bench.sample_of(work));
   const std::vector<Timing> timings = bench.measure(samples);
@@ -102,7 +105,8 @@ void tune_gs_op(const Bench& bench, GatherScatter& gs, const DeviceField<double>
                                static_cast<LocalIndex>(portion * (gs.n_rows() - begin));
                            gs.assembly().gather_scatter(points, Reduction::add, begin, begin + end);
                          }};
-  tune(gs, {}, all_strategies(), work, {.budget_seconds = bench.options().seconds});
+  NoGuard guard;
+  tune(gs, {}, all_strategies(), work, {.budget_seconds = bench.options().seconds}, guard);
 }
 
 /// QQᵀ of all local points from a plain list of ids, as gslib's gs_op does it.

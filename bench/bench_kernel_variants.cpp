@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Variants of the element kernel, each a shared library that bench/kernel_variants.py compiled,
 // timed beside each other; without any, the program's own kernel beside itself.
 #include <dlfcn.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """CG at the orders and sizes of a table, one run of the program each; prints the figures of merit.
 
     bench/cg_rows.py [--launcher "mpirun -np 1"] [--out FILE.json] PROGRAM [ORDER:ELEMENTS]...

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """The time of one exchange between pairs of ranks against the size of the message, by every strategy.
 
     bench/exchange_by_size.py [--launcher "mpirun -np 2"] [--seconds 1] PROGRAM FOLDER

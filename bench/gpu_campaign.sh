@@ -1,20 +1,22 @@
 #!/usr/bin/env bash
-# What docs/performance.md says of GPUs, measured again: every part writes its result files.
+# SPDX-License-Identifier: BSD-3-Clause
+# Repeats the GPU measurements of docs/performance.md and docs/measurements/, as result files.
 #   bench/gpu_campaign.sh BIN_DIRECTORY OUT_DIRECTORY PART...
-# BIN_DIRECTORY has the programs of a CUDA or HIP build, from this machine or another; mpirun is a
-# GPU-aware MPI's. A part that takes longer than LIMIT seconds (default 300; pinned wants 900) is given up. Parts:
+# BIN_DIRECTORY has the programs of a CUDA or HIP build; mpirun must belong to a GPU-aware MPI.
+# The script stops a part after LIMIT seconds (default 300; pinned needs 900). Parts:
 #   tests-NP    the GPU tests on NP ranks         smoke-NP   inputs/smoke.yaml
-#   rows        CG beside hipBone's figures       trilinear  CG, factors from corners, four sizes
+#   rows        CG in the hipBone comparison      trilinear  CG, factors from corners, four sizes
 #   sizes       CG from small to large            affine     CG, parallelepipeds, four sizes
-#   axhelm      the element kernel, all orders    determinism-NP  deterministic sums beside ordinary
-#   scaling-NP  weak and strong, 1 to NP ranks    launches-NP  one case 20 times: is the choice right?
-#   weak-NP     the same at hipBone's other cases pinned-NP    the choice beside each strategy pinned
+#   axhelm      the element kernel, all orders    determinism-NP  deterministic and ordinary sums
+#   scaling-NP  weak and strong, 1 to NP ranks    launches-NP  one case, 20 launches
+#   weak-NP     the same in hipBone's other cases pinned-NP    the selection and pinned strategies
 #   gs64-NP     inputs/gs64.yaml                  exchange-NP  one exchange by size
-#   faults-NP   what a run survives of an MPI that is not GPU-aware; wants Python's jsonschema
-# The last lines say how long each part took and whether it ended well.
+#   faults-NP   a GPU-aware MPI that is made to crash on device memory; needs jsonschema
+#   first-run-NP  inputs/smoke.yaml twice without earlier trial results: both must pass
+# The last lines have the time and the outcome of each part.
 set -uo pipefail
 if [[ $# -lt 3 || ! -x $1/nekbone-k ]]; then
-  sed -n '2,14s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+  sed -n '3,16s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
   exit 2
 fi
 bin=$(cd "$1" && pwd)
@@ -58,6 +60,27 @@ weak() {
   return "$status"
 }
 
+# The first run in a new folder with an empty cache, and the second: what each came to, and why
+# strategies are not here. An MPI that is not GPU-aware must cost neither.
+first_run() {
+  local np=$1 folder run code status=0
+  folder=$(mktemp -d)
+  cp inputs/smoke.yaml "$folder"
+  for run in 1 2; do
+    (cd "$folder" && NEKBONE_K_CACHE=$folder/cache mpirun -np "$np" "$program" smoke.yaml \
+      --report "$out/first-run-$np-$run.json")
+    code=$?
+    python3 bench/first_run.py "$run" "$code" "$out/first-run-$np-$run.json" || status=1
+  done
+  if [[ -s $folder/nekbone-k-journal.jsonl ]]; then
+    echo "FAIL: the journal names what ended a run:"
+    cat "$folder/nekbone-k-journal.jsonl"
+    status=1
+  fi
+  rm -rf "$folder"
+  return "$status"
+}
+
 run_part() {
   local part=${1%%-*} np=${1##*-}
   case $part in
@@ -91,15 +114,18 @@ run_part() {
     exchange)
       python3 bench/exchange_by_size.py --launcher "mpirun -np $np" "$bin/bench_exchange_by_size" "$out" ;;
     faults)
-      python3 tests/cli/test_faults.py --nekbone-k "$program" --source . --mpiexec mpirun \
-        Faults.test_an_mpi_that_is_not_gpu_aware_costs_one_run ;;
+      python3 tests/cli/test_mpi_trial.py --nekbone-k "$program" --source . --mpiexec mpirun \
+        MpiTrial.test_an_mpi_that_is_not_gpu_aware_costs_no_run &&
+        python3 tests/cli/test_faults.py --nekbone-k "$program" --source . --mpiexec mpirun \
+          Faults.test_an_mpi_that_is_not_gpu_aware_costs_one_run_without_a_trial ;;
+    first) first_run "$np" ;;
     determinism) determinism "$np" ;;
     *) echo "no part is called $1" >&2; return 2 ;;
   esac
 }
 
 # For the shell of a part, which can be given up.
-export -f run_part determinism weak weak_box ranks_up_to
+export -f run_part determinism first_run weak weak_box ranks_up_to
 export bin out program
 ends=()
 worst=0

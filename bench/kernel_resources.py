@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """What the element kernel takes of a GPU's multiprocessor, by order, as the compiler says; needs no GPU.
 
     bench/kernel_resources.py [--build build/cuda] [--out FILE.json] ORDER...
@@ -23,7 +24,7 @@ REGISTERS, REGISTER_UNIT, WARPS, TEAMS, SCRATCH, SCRATCH_OF_SYSTEM = 65536, 256,
 GEOMETRIES, RESULTS = ["stored", "trilinear", "affine"], ["stored", "added"]
 
 # A kernel whose name says what a team takes is the way to have the compiler print it.
-SOURCE = """#include "operators/axhelm_kernel.hpp"
+SOURCE = """#include "operators/axhelm/axhelm_kernel.hpp"
 namespace nekbone_k {{
 template <int threads, int scratch>
 __global__ void team_takes() {{}}

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Variants of the element kernel, timed beside each other in one process.
 
     bench/kernel_variants.py [--order N]... NAME=CHECKOUT [NAME=CHECKOUT]... [-- OPTION...]
@@ -18,7 +19,9 @@ import subprocess
 import sys
 import tempfile
 
-SOURCE = """#include "operators/axhelm_kernel.hpp"
+# Where checkouts have the kernel: today, and up to version 0.1.
+KERNELS = ("operators/axhelm/axhelm_kernel.hpp", "operators/axhelm_kernel.hpp")
+SOURCE = """#include "{kernel}"
 extern "C" const int nekbone_k_axhelm_order = {order};
 extern "C" void nekbone_k_axhelm(const nekbone_k::AxhelmArguments& arguments,
                                  const nekbone_k::ExecutionSpace& stream) {{
@@ -39,10 +42,11 @@ def compile_arguments(build, order):
 def make_library(build, own_source, order, checkout, library):
     words, source, directory = compile_arguments(build, order)
     headers = checkout / "src" if (checkout / "src").is_dir() else checkout
-    if not (headers / "operators/axhelm_kernel.hpp").is_file():
-        sys.exit(f"{checkout} has no src/operators/axhelm_kernel.hpp")
+    kernel = next((path for path in KERNELS if (headers / path).is_file()), None)
+    if kernel is None:
+        sys.exit(f"{checkout} has no src/{KERNELS[0]}")
     variant = library.with_suffix(pathlib.Path(source).suffix)
-    variant.write_text(SOURCE.format(order=order))
+    variant.write_text(SOURCE.format(kernel=kernel, order=order))
     at = words.index("-o")
     del words[at:at + 2]
     words = [word if word != f"-I{own_source}" else f"-I{headers.resolve()}" for word in words if word not in ("-c", source)]

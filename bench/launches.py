@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Launches one case again and again, and says how the tuner's choices compare with the best found.
 
     bench/launches.py [--launches 20] [--launcher "mpirun -np 2"] [--order 7] [--elements 28 28 56] PROGRAM

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """CG with the strategy that the tuner chooses, beside CG with each right one pinned.
 
     bench/pinned.py [--launcher "mpirun -np 2"] [--order 7] [--elements 28 28 56] [--rounds 5] [--iterations 1000]

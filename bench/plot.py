@@ -1,19 +1,23 @@
 #!/usr/bin/env python3
-"""Draws what the scripts beside it measured, as pictures for docs/performance.md.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Draws what the scripts beside it measured, as pictures for docs/performance.md and docs/measurements/.
 
     bench/plot.py fom  OUT.svg bench/results/cg-rows-MACHINE.json
     bench/plot.py size OUT.svg bench/results/cg-sizes-MACHINE.json
     bench/plot.py scaling OUT.svg bench/results/scaling-MACHINE.json
     bench/plot.py exchange OUT.svg bench/results/exchange-by-size-MACHINE-npP.json
+    bench/plot.py peers OUT.svg bench/results/nekbone-MACHINE.json
 
 fom: the figure of merit against order, beside hipBone's and the roofline; size: time an iteration against
 size, a line an order; scaling (bench/scaling.py): the figure of merit against ranks, beside its ideal;
 exchange (bench/exchange_by_size.py): time and rate of an exchange against the size of the message, by strategy
-(points: the paths of messages alone). Needs matplotlib.
+(points: the paths of messages alone); peers (bench/against_peers.py): CG beside Nekbone, by order and ranks.
+Needs matplotlib.
 """
 import argparse
 import json
 import pathlib
+import re
 import statistics
 
 import matplotlib
@@ -97,6 +101,18 @@ def plot_scaling(axes, rows):
              xticks=sorted({row["ranks"] for row in rows}))
 
 
+def plot_peers(axes, rows):
+    rows = [row for row in rows if row["comparison"] == "CG, Nekbone"]
+    for ranks, colour in zip(sorted({row["ranks"] for row in rows}), ("tab:blue", "tab:orange")):
+        chosen = [row for row in rows if row["ranks"] == ranks]
+        orders = [int(re.match(r"order (\d+)", row["case"])[1]) for row in chosen]
+        label = f"{ranks} rank{'s' if ranks > 1 else ''}"
+        for who, key, style in (("nekbone-k", "ours", "o-"), ("Nekbone", "theirs", "s--")):
+            axes.plot(orders, [statistics.median(row[key]) for row in chosen], style, color=colour,
+                      label=f"{who}, {label}")
+    axes.set(xlabel="polynomial order", ylabel="GFLOP/s by Nekbone's count", xticks=orders, ylim=(0, None))
+
+
 def carrier(name):
     """What carries the messages of a strategy or a path: its colour."""
     return name if name in CARRIERS else name.split("-")[0]
@@ -151,7 +167,7 @@ def plot_exchange(figure, results):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["fom", "size", "scaling", "exchange"])
+    parser.add_argument("what", choices=["fom", "size", "scaling", "exchange", "peers"])
     parser.add_argument("out")
     parser.add_argument("results")
     options = parser.parse_args()
@@ -161,9 +177,10 @@ def main():
         plot_exchange(figure, results)
     else:
         figure, axes = plt.subplots(figsize=(8, 4.5))
-        {"fom": plot_fom, "size": plot_size, "scaling": plot_scaling}[options.what](axes, results["rows"])
-        prefix = {"fom": "cg-rows-", "size": "cg-sizes-", "scaling": "scaling-"}[options.what]
-        machine = pathlib.Path(options.results).stem.removeprefix(prefix).replace("-", " ")
+        plots = {"fom": plot_fom, "size": plot_size, "scaling": plot_scaling, "peers": plot_peers}
+        plots[options.what](axes, results["rows"])
+        machine = re.sub("^(cg-rows|cg-sizes|scaling|nekbone|peers)-", "", pathlib.Path(options.results).stem)
+        machine = machine.replace("-", " ")
         axes.set_title(f"CG on {machine}, commit {results['machine']['commit']}", fontsize="medium")
         axes.legend(fontsize="small")
         figure.set_layout_engine("tight")

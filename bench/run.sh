@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Builds the benchmarks and runs them at each number of ranks; the results go to bench/results/ as
 # NAME-MACHINE-npP.json, where MACHINE is the processor or accelerator, never the host.
 #   bench/run.sh [argument of the benchmark programs]...
 #   PRESET=cuda NP="1 2 4" BENCH="axhelm cg" bench/run.sh --seconds 3
 # PRESET is a preset of CMakePresets.json (default openmp), NP the numbers of MPI ranks (default
-# "1 2"), BENCH which benchmarks (default all). Threads a rank: OMP_NUM_THREADS (default 1).
+# "1 2"), BENCH the benchmarks (default all), OMP_NUM_THREADS the threads per rank (default 1).
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 preset=${PRESET:-openmp}

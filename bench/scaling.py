@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Weak and strong scaling of CG over the ranks, one rank a GPU (or a core), with the selected strategy.
 
     bench/scaling.py [--ranks 1 2 4] [--order 7] [--weak 28] [--strong 56] [--out FILE.json] PROGRAM

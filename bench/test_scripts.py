@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """The scripts beside it, run with made-up programs whose answers are known; nothing is measured.
 
     bench/test_scripts.py
@@ -214,6 +215,80 @@ class Scaling(ScriptTest):
                                     code=1)
         self.assertIn("no kernel of order 8", complaint)
         self.assertIn("NEKBONE_K_ORDERS", complaint)
+
+
+class CompactResults(ScriptTest):
+    COST = {"median_s": 0.00123456789, "low_s": 0.001, "high_s": 0.002}
+
+    def compact(self, results, *options):
+        (self.folder / "out.json").write_text(json.dumps(results))
+        self.run_script("compact_results.py", *options, "out.json")
+        return self.result()
+
+    def report(self):
+        timing = {"cost": self.COST, "samples_s": [0.001, 0.002]}
+        return {"input": {"gather_scatter": {"strategies": ["all"], "audit": True}},
+                "orders": [{"tuning": {"selected": "nccl", "work_alone_s": [3.0, 1.0, 2.0],
+                                       "candidates": [{"strategy": "nccl", "alone": timing}]}}],
+                "solve": {"history": [1.0], "total_dofs": 89915392, "peak_memory_bytes": 12554272768.0,
+                          "audit": {"regret": 0.5, "strategies": [{"strategy": "nccl", "timing": timing}]}}}
+
+    def test_medians_and_intervals_stay_and_samples_go(self):
+        report = self.compact(self.report())
+        self.assertIs(report["compacted"], True)
+        kept = {"cost": self.COST | {"median_s": 0.001234568}}
+        tuning, solve = report["orders"][0]["tuning"], report["solve"]
+        self.assertEqual(tuning, {"selected": "nccl", "work_alone_median_s": 2,
+                                  "candidates": [{"strategy": "nccl", "alone": kept}]})
+        self.assertEqual(solve["audit"]["strategies"], [{"strategy": "nccl", "timing": kept}])
+        self.assertNotIn("history", solve)
+        self.assertEqual((solve["total_dofs"], solve["peak_memory_bytes"]), (89915392, 12554272768))
+
+    def test_twice_is_as_once(self):
+        once = self.compact(self.report())
+        text = (self.folder / "out.json").read_text()
+        self.assertEqual(self.compact(once), once)
+        self.assertEqual((self.folder / "out.json").read_text(), text)
+
+    def test_a_superseded_report_has_no_candidates(self):
+        report = self.compact(self.report(), "--superseded")
+        self.assertEqual(report["orders"][0]["tuning"], {"selected": "nccl", "work_alone_median_s": 2})
+        self.assertEqual(report["solve"]["audit"], {"regret": 0.5})
+        self.assertEqual(report["input"]["gather_scatter"], {"strategies": ["all"], "audit": True})
+
+    def test_benchmarks_are_picked_by_name_and_have_a_line_each(self):
+        rows = [{"name": f"exchange/{name}/bytes:8", "run_name": name, "cpu_time": 1.5, "real_time": 5.5,
+                 "why": 600 * "x"} for name in ("nccl", "peer-memory", "host-pairwise")]
+        result = self.compact({"context": {"commit": "none"}, "benchmarks": rows}, "--rows", "nccl|peer")
+        self.assertEqual([set(row) for row in result["benchmarks"]], 2 * [{"name", "real_time", "why"}])
+        lines = (self.folder / "out.json").read_text().splitlines()
+        self.assertEqual(len([line for line in lines if "exchange/" in line]), 2)
+
+
+class FirstRun(ScriptTest):
+    def report(self, **changes):
+        candidates = [{"strategy": "device-pairwise", "available": False, "failure": "MPI cannot send it"},
+                      {"strategy": "host-pairwise", "available": True, "failure": None}]
+        trial = {"outcome": "crashed", "what": "by SIGSEGV", "of_an_earlier_run": False, "trial_s": 0.5}
+        report = {"passed": True, "warnings": ["it is loaded"], "solve": {"strategy": "host-pairwise"},
+                  "machine": {"mpi_transfers": {"trial": trial, "tried": [], "claims_device_memory": None}},
+                  "orders": [{"tuning": {"candidates": candidates}}] * 2} | changes
+        (self.folder / "report.json").write_text(json.dumps(report))
+        return "report.json"
+
+    def test_says_what_is_not_here_and_why(self):
+        lines = self.run_script("first_run.py", 1, 0, self.report()).splitlines()
+        self.assertEqual(lines[0], "run 1: PASS, exit code 0, CG by host-pairwise")
+        self.assertIn("  trial process   crashed: by SIGSEGV, 0.50 s", lines)
+        self.assertIn("  not here        device-pairwise: MPI cannot send it", lines)
+        self.assertIn("  warning         it is loaded", lines)
+
+    def test_fails_with_the_run(self):
+        for code, report in ((139, self.report()), (0, self.report(passed=False)), (0, "missing.json")):
+            path = self.folder / "report.json"
+            if report == "report.json":
+                path.write_text(json.dumps(json.loads(path.read_text()) | {"passed": code != 0}))
+            self.run_script("first_run.py", 2, code, report, code=1)
 
 
 if __name__ == "__main__":

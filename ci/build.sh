@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Configures a preset unless that was done before, and builds it; quiet when there is nothing to do.
+# SPDX-License-Identifier: BSD-3-Clause
+# Configures a preset if needed and builds it. Prints nothing when there is nothing to do.
 #   ci/build.sh PRESET [TARGET]...     (default: all)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -8,5 +9,5 @@ if [[ $# -eq 1 ]]; then set -- "$preset" all; fi
 if [[ ! -f build/$preset/build.ninja ]]; then
   cmake --preset "$preset" >&2
 fi
-# Ninja itself configures again when a CMake file or the list of sources changed.
+# Ninja itself configures again after a change of a CMake file or of the list of sources.
 cmake --build --preset "$preset" --target "${@:2}" >&2

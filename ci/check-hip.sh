@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
-# Compiles and links the program and its tests for AMD GPUs (gfx90a), on a machine that needs no
-# GPU: Kokkos with its HIP backend, Debian's HIP and clang 19, which are installed where they are
-# missing. Nothing of it is run.
+# SPDX-License-Identifier: BSD-3-Clause
+# Compiles and links the program for AMD GPUs (gfx90a) with Kokkos' HIP backend, Debian's HIP and
+# clang 19. Installs missing packages. Needs no GPU and runs nothing. ci/check-cuda.sh compiles the
+# kernels of tests/mpi.
 #   ci/check-hip.sh [BUILD_DIRECTORY]      (default: build/hip-check)
-# ORDERS are the polynomial orders whose kernels are compiled (default 3, as they take longest).
+# ORDERS is the list of polynomial orders to compile (default 3, because kernels take longest).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=${1:-build/hip-check}
 
 if ! command -v apt-get >/dev/null 2>&1; then
   echo "not checked: there is no apt to install Debian's HIP"
-  exit 0
+  exit 77
 fi
 missing=()
 for package in libamdhip64-dev rocm-device-libs clang-19 clang-tools-19 libclang-rt-19-dev lld-19; do
@@ -18,18 +19,11 @@ for package in libamdhip64-dev rocm-device-libs clang-19 clang-tools-19 libclang
     missing+=("$package")
   fi
 done
-if [[ ${#missing[@]} -gt 0 ]]; then
-  as_root=()
-  if [[ $(id -u) -ne 0 ]]; then as_root=(sudo); fi
-  echo "ci/check-hip.sh: installing ${missing[*]}" >&2
-  "${as_root[@]}" apt-get update -qq
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
-fi
+if [[ ${#missing[@]} -gt 0 ]]; then ci/apt.sh "${missing[@]}"; fi
 
 if [[ ! -f $build/build.ninja ]]; then
-  # Not for speed: nothing is run.
+  # Optimisation is low, because nothing runs.
   cmake --preset hip -B "$build" "-DNEKBONE_K_ORDERS=${ORDERS:-3}" \
     "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG" -DNEKBONE_K_BENCH=OFF >&2
 fi
-cmake --build "$build" >&2
+cmake --build "$build" --target nekbone-k >&2

@@ -1,7 +1,12 @@
 #!/usr/bin/env bash
-# Checks that the includes under src/ follow the layers, so that for example gs works without a mesh:
-#   core <- mesh;  core <- gs;  mesh, gs <- operators;  gs <- solver;  all of them <- app
-# Prints each include that points the wrong way and exits with 1 if there is one.
+# SPDX-License-Identifier: BSD-3-Clause
+# Checks that the includes under src/ follow the layers, so that e.g. gs works without a mesh:
+#   core <- mesh;  core <- machine <- reduce <- gs <- tuning;  mesh, tuning <- operators <- solver;
+#   solver <- input <- report <- doctor, selection <- app; each of these may include all below it
+# Also checks that only src/core/standard_streams.cpp writes to stdout and stderr. Other writers
+# would end or hang a run if a stream cannot be written, or print characters that a terminal cannot
+# show.
+# Prints each line that breaks these rules. Exits with 1 if there is one.
 #   ci/check-layers.sh [SOURCE_DIRECTORY]
 set -euo pipefail
 cd "${1:-$(dirname "${BASH_SOURCE[0]}")/..}"
@@ -9,11 +14,18 @@ cd "${1:-$(dirname "${BASH_SOURCE[0]}")/..}"
 declare -A allowed=(
   [core]="core"
   [mesh]="mesh core"
-  [gs]="gs core"
-  [operators]="operators mesh gs core"
-  [solver]="solver gs core"
-  [app]="app solver operators gs mesh core"
+  [machine]="machine core"
+  [reduce]="reduce machine core"
+  [gs]="gs reduce machine core"
+  [tuning]="tuning gs reduce machine core"
+  [operators]="operators mesh tuning gs reduce machine core"
+  [solver]="solver operators mesh reduce core"
 )
+below="core mesh machine reduce gs tuning operators solver"
+for layer in input report doctor selection app; do
+  below+=" $layer"
+  allowed[$layer]=$below
+done
 violations=0
 for folder in src/*/; do
   layer=$(basename "$folder")
@@ -30,4 +42,9 @@ for folder in src/*/; do
     fi
   done < <(grep -rnE '^ *# *include +["<][^">]*/' "$folder")
 done
+while IFS= read -r line; do
+  echo "$line: print by core/standard_streams.hpp"
+  violations=$((violations + 1))
+done < <(grep -rnE 'std::(cout|cerr|clog) *<<|\<(stdout|stderr)\> *[,)]|\<(fmt::print|fmt::println|printf|puts|perror) *\(' \
+  src --include='*.cpp' --include='*.hpp' --include='*.in' | grep -vE '^src/core/standard_streams.cpp:|^[^:]*:[0-9]+: *//' | cut -d: -f1,2)
 [[ $violations -eq 0 ]]

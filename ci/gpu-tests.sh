@@ -1,25 +1,26 @@
 #!/usr/bin/env bash
-# Runs the tests of a CUDA or HIP build on this machine's GPUs, also where it was built on another
-# machine: needs the folder of its programs, this checkout and an MPI, but no CMake.
+# SPDX-License-Identifier: BSD-3-Clause
+# Runs the tests of a CUDA or HIP build on the GPUs of this machine. The build may come from another
+# machine: the script needs the folder of its programs, this checkout and an MPI, but no CMake.
 #   ci/gpu-tests.sh BIN_DIRECTORY [RANKS]...      (default: 1 2)
-# The last line is "N passed, N failed"; the exit code is 1 when anything failed. With a build tree
-# at hand, `ctest --preset cuda --label-regex gpu` runs the same and more.
+# The last line is "N passed, N failed"; the exit code is 1 if anything failed.
+# With a build tree, `ctest --preset cuda --label-regex gpu` runs the same tests and more.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 if [[ $# -eq 0 || ! -x $1/nk_mpi_tests ]]; then
-  sed -n '2,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+  sed -n '3,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
   exit 2
 fi
 bin=$1
 shift
 ranks=("${@:-1 2}")
-# The tests were told where the checkout was that they were built from.
+# The tests know the checkout that they were built from; this names the one on this machine.
 export NEKBONE_K_SOURCE_DIR=$PWD
 passed=0
 failed=0
 begin=$SECONDS
 
-# run NAME COMMAND... counts the tests of one GoogleTest program under MPI. Only failures are shown.
+# run NAME COMMAND... counts the tests of a GoogleTest program under MPI. Shows only failures.
 run() {
   local name=$1 log status=0 good bad
   shift
@@ -29,7 +30,8 @@ run() {
   bad=$(sed -n 's/^ *\([0-9]*\) FAILED TEST.*/\1/p' "$log" | head -n 1)
   good=${good:-0}
   bad=${bad:-0}
-  if [[ $status -ne 0 && $bad -eq 0 ]]; then bad=1; fi # another rank, a crash, or the time is over
+  # Another rank failed, the program crashed or timed out, or no test ran.
+  if [[ $bad -eq 0 && ($status -ne 0 || $good -eq 0) ]]; then bad=1; fi
   passed=$((passed + good))
   failed=$((failed + bad))
   printf '%-24s %4d passed, %d failed, %d s\n' "$name" "$good" "$bad" "$((SECONDS - start))"
@@ -49,7 +51,7 @@ for np in ${ranks[*]}; do
   run "mpi on $np ranks" "$launcher" -np "$np" "$bin/nk_mpi_tests" --gtest_color=no
 done
 echo "$passed passed, $failed failed"
-# What docs/performance.md can be told by: which code passed what, on how many ranks.
+# A record for docs/measurements/: version, device, ranks and results.
 if [[ -n ${OUT:-} ]]; then
   printf '{"version": "%s", "device": "%s", "ranks": "%s", "passed": %d, "failed": %d, "seconds": %d}\n' \
     "$("$bin/nekbone-k" --version)" "$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -n 1)" \

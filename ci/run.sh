@@ -1,23 +1,24 @@
 #!/usr/bin/env bash
-# From a fresh clone to a result: installs what is missing, builds, runs on this machine's cores.
+# SPDX-License-Identifier: BSD-3-Clause
+# From a fresh clone to a result: installs missing packages, builds, and runs on this machine.
 #   ci/run.sh INPUT.yaml [argument of nekbone-k]...
 #   PRESET=serial NP=4 ci/run.sh inputs/tgv64.yaml
-# PRESET is a preset of CMakePresets.json (default openmp), NP the number of MPI ranks (default one
-# a physical core, each with OMP_NUM_THREADS=1).
+# PRESET is a CMake preset (default openmp); NP is the number of ranks (default: physical cores).
+# Each rank has OMP_NUM_THREADS=1 by default. CMakePresets.json lists the presets.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 if [[ $# -eq 0 ]]; then
-  sed -n '2,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+  sed -n '3,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
   exit 2
 fi
 preset=${PRESET:-openmp}
 "$root/ci/setup.sh"
 "$root/ci/build.sh" "$preset" nekbone-k
 
-# Physical cores that this process may use: hyper-threads share the bandwidth that counts here.
+# Number of usable physical cores. Hyper-threads share memory bandwidth, which limits the run.
 physical_cores() {
   local cores usable
-  usable=$(env -u OMP_NUM_THREADS nproc) # nproc would obey that variable
+  usable=$(env -u OMP_NUM_THREADS nproc) # nproc obeys OMP_NUM_THREADS
   cores=$( (lscpu -p=Core,Socket 2>/dev/null || true) | grep -v '^#' | sort -u | wc -l)
   if [[ $cores -lt 1 || $cores -gt $usable ]]; then cores=$usable; fi
   echo "$cores"
@@ -25,13 +26,13 @@ physical_cores() {
 cores=$(physical_cores)
 ranks=${NP:-$cores}
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
-# One thread has nothing to bind; with more, Kokkos asks for this.
+# A single thread needs no binding; with more threads, Kokkos asks for these settings.
 if [[ $OMP_NUM_THREADS -eq 1 ]]; then
   export OMP_PROC_BIND=${OMP_PROC_BIND:-false}
 else
   export OMP_PROC_BIND=${OMP_PROC_BIND:-spread} OMP_PLACES=${OMP_PLACES:-threads}
 fi
-if [[ $(id -u) -eq 0 ]]; then # Open MPI refuses root, which is all that a container has
+if [[ $(id -u) -eq 0 ]]; then # Open MPI refuses root, the only user in many containers
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 fi
 if [[ $ranks -gt $cores ]]; then

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Installs what building and testing need, and only that which is missing: a site that provides
-# compilers, MPI and libraries through modules or Spack installs nothing. Asks no questions.
-#   ci/setup.sh            probe, and install through apt where something is missing
-#   ci/setup.sh --check    only say what is missing; exit code 1 if anything is
+# SPDX-License-Identifier: BSD-3-Clause
+# Installs missing tools and libraries for building and testing. Installs nothing if a site provides
+# compilers, MPI and libraries through modules or Spack. Asks no questions.
+#   ci/setup.sh            probe, then install missing packages through apt
+#   ci/setup.sh --check    only list missing packages; exit code 1 if there are any
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# Once all was found, later runs only compare these files' checksums.
+# After a complete set-up, later runs only compare the checksum of these files.
 stamp=build/.setup-done
 checksum=$(cat ci/setup.sh ci/probe/CMakeLists.txt | cksum)
 if [[ ${1:-} != --check && -f $stamp && $(<"$stamp") == "$checksum" ]]; then
@@ -15,7 +16,7 @@ fi
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# Prints the apt packages of the missing tools. Without these the libraries cannot be looked for.
+# Prints the apt packages of missing tools. Without them the script cannot probe for libraries.
 missing_tools() {
   { [[ -n ${CXX:-} ]] || have c++ || have g++; } || echo g++
   have cmake || echo cmake
@@ -30,7 +31,7 @@ missing_tools() {
     echo ca-certificates
 }
 
-# Prints the apt packages of the libraries that CMake does not find, asked as the build will ask.
+# Prints the apt packages of libraries that CMake does not find; probes as the build does.
 missing_libraries() {
   local probe status=0
   probe=$(mktemp -d)
@@ -38,30 +39,6 @@ missing_libraries() {
   if [[ $status -eq 0 ]]; then sed -n 's/^-- missing: //p' "$probe/log"; else cat "$probe/log" >&2; fi
   rm -rf "$probe"
   return "$status"
-}
-
-updated=false
-# Installs the given packages, or says why it cannot.
-install() {
-  local as_root=()
-  if ! have apt-get; then
-    echo "ci/setup.sh: missing, and there is no apt to install it: $*" >&2
-    exit 1
-  fi
-  if [[ $(id -u) -ne 0 ]]; then
-    if ! have sudo; then
-      echo "ci/setup.sh: not root and no sudo; somebody must run: apt-get install $*" >&2
-      exit 1
-    fi
-    as_root=(sudo)
-  fi
-  echo "ci/setup.sh: installing $*" >&2
-  if [[ $updated == false ]]; then
-    "${as_root[@]}" apt-get update -qq
-    updated=true
-  fi
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends "$@" >/dev/null
 }
 
 tools=$(missing_tools)
@@ -72,8 +49,8 @@ if [[ ${1:-} == --check ]]; then
   printf '%s\n' $tools $libraries
   exit 1
 fi
-# shellcheck disable=SC2086 # lists of words
-if [[ -n $tools ]]; then install $tools; fi
+# shellcheck disable=SC2086 # list of words
+if [[ -n $tools ]]; then ci/apt.sh $tools; fi
 
 version=$(cmake --version | sed -n '1s/.* //p')
 if [[ $(printf '%s\n' 3.25 "$version" | sort -V | head -n 1) != 3.25 ]]; then
@@ -83,6 +60,6 @@ fi
 
 libraries=$(missing_libraries)
 # shellcheck disable=SC2086
-if [[ -n $libraries ]]; then install $libraries; fi
+if [[ -n $libraries ]]; then ci/apt.sh $libraries; fi
 mkdir -p build
 echo "$checksum" >"$stamp"

@@ -1,4 +1,5 @@
-# Checks NEKBONE_K_BACKEND and prepares the languages that it needs.
+# SPDX-License-Identifier: BSD-3-Clause
+# Checks NEKBONE_K_BACKEND and enables the languages that it needs.
 if(NOT NEKBONE_K_BACKEND MATCHES "^(serial|openmp|cuda|hip)$")
   message(FATAL_ERROR "NEKBONE_K_BACKEND is '${NEKBONE_K_BACKEND}'; "
                       "it must be serial, openmp, cuda or hip.")
@@ -10,7 +11,7 @@ foreach(order IN LISTS NEKBONE_K_ORDERS)
 endforeach()
 
 if(NEKBONE_K_BACKEND STREQUAL "cuda")
-  # Older CMake looks for nvToolsExt, which CUDA 13 no longer has.
+  # Older versions of CMake look for nvToolsExt, which CUDA 13 lacks.
   if(CMAKE_VERSION VERSION_LESS 3.31)
     message(FATAL_ERROR "The cuda backend needs CMake 3.31 or newer (this is ${CMAKE_VERSION}); "
                         "`python3 -m pip install cmake` in a virtual environment gives one.")

@@ -1,4 +1,5 @@
-# Uses ccache where it is installed and nobody chose a launcher; never requires it.
+# SPDX-License-Identifier: BSD-3-Clause
+# Uses ccache if it is installed and no launcher is set; never requires it.
 find_program(NEKBONE_K_CCACHE ccache)
 mark_as_advanced(NEKBONE_K_CCACHE)
 if(NEKBONE_K_CCACHE)

@@ -1,17 +1,18 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Provides Kokkos::kokkos and Kokkos::kokkoskernels.
 #
-# 1. An installed pair, Kokkos 4.5 to 5.x with the backend asked for and Kokkos Kernels of the same
-#    version, wins (CMAKE_PREFIX_PATH, Kokkos_ROOT, modules, Spack).
-# 2. Otherwise a pinned pair is built once into a cache outside the source tree and reused by every
-#    later configure with the same backend, architecture, compiler and checks. The cache is
+# 1. An installed pair takes precedence: Kokkos 4.5 to 5.x with the requested backend, and Kokkos
+#    Kernels of the same version (CMAKE_PREFIX_PATH, Kokkos_ROOT, modules, Spack).
+# 2. Otherwise a pinned pair is built once into a cache outside the source tree. Every later
+#    configure with the same backend, architecture, compiler and checks reuses it. The cache is
 #    $NEKBONE_K_CACHE, by default $XDG_CACHE_HOME/nekbone-k or ~/.cache/nekbone-k.
 include(KokkosFetch)
 
-# Lists the installed configurations of `package` as "file|version", loading none of them: a package
-# that was loaded and then refused would leave its targets behind.
+# Lists the installed configurations of `package` as "file|version" without loading them, because a
+# package that is loaded and then refused leaves its targets behind.
 function(nekbone_k_list_installed package result)
   unset(${package}_DIR CACHE)
-  find_package(${package} 9999 EXACT QUIET CONFIG) # no version fits, so all are only looked at
+  find_package(${package} 9999 EXACT QUIET CONFIG) # no version fits, so none is loaded
   set(found "")
   foreach(config version IN ZIP_LISTS ${package}_CONSIDERED_CONFIGS ${package}_CONSIDERED_VERSIONS)
     list(APPEND found "${config}|${version}")
@@ -20,7 +21,7 @@ function(nekbone_k_list_installed package result)
   set(${result} "${found}" PARENT_SCOPE)
 endfunction()
 
-# Finds an installed pair that fits; sets `kokkos_dir` and `kernels_dir` in the caller, or neither.
+# Finds an installed pair that fits. Sets `kokkos_dir` and `kernels_dir` in the caller, or neither.
 function(nekbone_k_find_installed_kokkos)
   string(TOUPPER ${NEKBONE_K_BACKEND} device)
   nekbone_k_list_installed(KokkosKernels all_kernels)

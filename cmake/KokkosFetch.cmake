@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Downloads, builds and caches the pinned Kokkos and Kokkos Kernels.
 set(nk_kokkos_version 4.5.01)
 set(nk_kokkos_sha256 52d003ffbbe05f30c89966e4009c017efb1662b02b2b73190670d3418719564c)

@@ -1,22 +1,23 @@
-# nekbone_k_add_mpi_test(NAME <n> NP <ranks> [THREADS <of a rank>] LABELS <label>...
+# SPDX-License-Identifier: BSD-3-Clause
+# nekbone_k_add_mpi_test(NAME <n> NP <ranks> [THREADS <per rank>] LABELS <label>...
 #                        COMMAND <program> <arg>...)
-# registers a CTest entry that runs a program under MPI; NP 0 runs it without mpiexec, and a rank has
-# one OpenMP thread unless told. In builds for GPUs they carry the label gpu, too.
-# nk_mpiexec is the launch command as a list, up to but without "-n <ranks>".
+# adds a CTest test that runs a program under MPI. NP 0 runs it without mpiexec. THREADS is the
+# number of OpenMP threads per rank, by default 1. In builds for GPUs, tests also get the label gpu.
+# nk_mpiexec is the launch command as a list, without "-n <ranks>".
 
 execute_process(COMMAND ${MPIEXEC_EXECUTABLE} --version
                 OUTPUT_VARIABLE nk_mpiexec_version ERROR_VARIABLE nk_mpiexec_version)
 set(nk_mpiexec ${MPIEXEC_EXECUTABLE} ${MPIEXEC_PREFLAGS})
 if(nk_mpiexec_version MATCHES "Open MPI|OpenRTE|PRRTE")
-  list(APPEND nk_mpiexec --oversubscribe) # 7 ranks on 2 cores are meant
+  list(APPEND nk_mpiexec --oversubscribe) # 7 ranks on 2 cores are intended
   set(nk_test_timeout 300)
 else()
-  # Ranks of MPICH spin while they wait: where they are more than cores, a test takes many times as
-  # long as its work.
+  # Ranks of MPICH spin while they wait. With more ranks than cores, a test takes many times as
+  # long.
   set(nk_test_timeout 1500)
 endif()
 
-# Tests run as root in containers, more ranks than cores, and several programs side by side.
+# Tests run as root in containers, with more ranks than cores, and several at a time.
 set(nk_test_environment
     OMPI_ALLOW_RUN_AS_ROOT=1
     OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -24,9 +25,9 @@ set(nk_test_environment
     OMPI_MCA_hwloc_base_binding_policy=none
     OMPI_MCA_mpi_yield_when_idle=1
     OMPI_MCA_btl_vader_single_copy_mechanism=none # containers forbid reading a peer's memory
-    PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe # Open MPI 5 names it differently
+    PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe # the name in Open MPI 5
     OMP_PROC_BIND=false
-    OMP_WAIT_POLICY=passive) # threads beyond the cores are meant, too
+    OMP_WAIT_POLICY=passive) # more threads than cores are intended, too
 if(NEKBONE_K_SANITIZE)
   # MPI libraries keep memory until exit, which the leak check would report.
   list(APPEND nk_test_environment
@@ -40,7 +41,7 @@ function(nekbone_k_add_mpi_test)
     set(arg_THREADS 1)
   endif()
   if(NEKBONE_K_BACKEND MATCHES "cuda|hip")
-    list(APPEND arg_LABELS gpu) # they need one
+    list(APPEND arg_LABELS gpu) # they need a GPU
   endif()
   if(arg_NP EQUAL 0)
     add_test(NAME ${arg_NAME} COMMAND ${arg_COMMAND})

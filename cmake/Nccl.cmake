@@ -1,10 +1,11 @@
-# nk_nccl: NCCL or RCCL where the backend can use one and it is found, else nothing. NCCL_ROOT says
-# where to look beside the usual places.
+# SPDX-License-Identifier: BSD-3-Clause
+# nk_nccl: NCCL or RCCL if the backend can use it and CMake finds it; otherwise empty. NCCL_ROOT
+# names an additional place to search.
 add_library(nk_nccl INTERFACE)
 set(NEKBONE_K_HAVE_NCCL OFF)
 if(NEKBONE_K_BACKEND STREQUAL "cuda")
   set(nk_nccl_header nccl.h)
-  set(nk_nccl_names nccl libnccl.so.2) # Python's wheels have the second only
+  set(nk_nccl_names nccl libnccl.so.2) # Python's wheels have only the second name
 elseif(NEKBONE_K_BACKEND STREQUAL "hip")
   set(nk_nccl_header rccl/rccl.h)
   set(nk_nccl_names rccl)

@@ -1,11 +1,12 @@
-# nk_nvshmem: NVSHMEM where the backend can use it and it is found, else nothing. NVSHMEM_ROOT says
-# where to look beside the usual places. Only the library for hosts is needed.
+# SPDX-License-Identifier: BSD-3-Clause
+# nk_nvshmem: NVSHMEM if the backend can use it and CMake finds it; otherwise empty. NVSHMEM_ROOT
+# names an additional place to search. Only the host library is needed.
 add_library(nk_nvshmem INTERFACE)
 set(NEKBONE_K_HAVE_NVSHMEM OFF)
 if(NEKBONE_K_BACKEND STREQUAL "cuda")
   find_path(NEKBONE_K_NVSHMEM_INCLUDE nvshmem_host.h HINTS ${NVSHMEM_ROOT} ENV NVSHMEM_ROOT
             PATH_SUFFIXES include nvshmem_13 nvshmem_12)
-  # Python's wheels have the second name only.
+  # Python's wheels have only the second name.
   find_library(NEKBONE_K_NVSHMEM_LIBRARY NAMES nvshmem_host libnvshmem_host.so.3
                HINTS ${NVSHMEM_ROOT} ENV NVSHMEM_ROOT PATH_SUFFIXES lib nvshmem/13 nvshmem/12)
   mark_as_advanced(NEKBONE_K_NVSHMEM_INCLUDE NEKBONE_K_NVSHMEM_LIBRARY)

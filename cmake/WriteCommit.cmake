@@ -1,4 +1,5 @@
-# Run at every build (cmake -P): writes OUTPUT with the source's commit, only when it changed, so
+# SPDX-License-Identifier: BSD-3-Clause
+# Runs at every build (cmake -P): writes OUTPUT with the commit of the sources if it changed, so
 # that a build without a new commit compiles nothing.
 execute_process(
   COMMAND git -C ${SOURCE} -c safe.directory=* describe --always --dirty

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Kokkos before 4.7 calls three CUDA runtime functions with the signatures they had before CUDA 13.
 // This header is force-included into every CUDA source of such a pair and adds those signatures
 // back as overloads. It does nothing with an older CUDA.

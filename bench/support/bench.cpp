@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "support/bench.hpp"
 
 #include <Kokkos_Core.hpp>
@@ -30,7 +31,7 @@ Bench::Sample Bench::sample_of(std::function<void()> operation) const {
 
 int Bench::repeats_for(const Sample& sample, double least_seconds) const {
   if (m_options.quick) return 1;
-  sample(1);  // touches memory and code for the first time
+  sample(1);  // the first call touches memory and code
   const double once = m_comm.max(std::min(sample(1), sample(1)));
   return static_cast<int>(std::clamp(least_seconds / std::max(once, 1e-9), 1.0, most_repeats));
 }
@@ -46,7 +47,7 @@ std::vector<Timing> Bench::measure(const std::vector<Sample>& samples, double le
     for (std::size_t s = 0; s < samples.size(); ++s)
       timings[s].samples.push_back(samples[s](repeats[s]));
     ++rounds;
-    // Rank 0's clock decides for all.
+    // Rank 0's clock decides for all ranks.
     const bool in_time = m_comm.broadcast(wall_seconds() - begin) < m_options.seconds;
     go_on = !m_options.quick && rounds < (in_time ? most_rounds : fewest_rounds);
   }
@@ -60,7 +61,8 @@ std::vector<Timing> Bench::measure(const std::vector<Sample>& samples, double le
 }
 
 void Bench::report(benchmark::State& state, const Timing& timing) {
-  // The batch makes Google Benchmark print how many operations were timed; it divides by that.
+  // The batch makes Google Benchmark print the number of timed operations; it divides the time by
+  // it.
   while (state.KeepRunningBatch(timing.repetitions))
     state.SetIterationTime(timing.seconds.median * static_cast<double>(timing.repetitions));
   state.counters["samples"] = static_cast<double>(timing.samples.size());

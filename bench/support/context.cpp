@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "support/context.hpp"
 
 #include <fmt/format.h>
@@ -10,11 +11,11 @@
 #include <sstream>
 #include <vector>
 
-#include "app/machine_record.hpp"
 #include "core/config.hpp"
-#include "core/machine.hpp"
-#include "core/memory_bandwidth.hpp"
+#include "core/system.hpp"
 #include "core/waiting.hpp"
+#include "machine/machine_record.hpp"
+#include "machine/memory_bandwidth.hpp"
 #include "operators/element_layout.hpp"
 
 namespace nekbone_k {
@@ -24,14 +25,14 @@ std::string cpu_model() {
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);)
     if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  return "unknown";  // not every architecture says
+  return "unknown";  // some architectures have no model name
 }
 
 std::string joined(const std::vector<std::string>& texts) {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-/// Kokkos' own description without what is off and what only structures it.
+/// Kokkos' own description, without disabled features and headings.
 std::string kokkos_configuration() {
   std::stringstream text;
   Kokkos::print_configuration(text);
@@ -81,7 +82,7 @@ void add_context(const Bench& bench) {
   if (!machine.warnings.empty()) add("warnings", joined(machine.warnings));
   if (!bench.options().quick) {
     const MemoryBandwidth memory =
-        measure_memory_bandwidth(bench.comm(), find_node_layout(bench.comm()), for_ever);
+        measure_memory_bandwidth(bench.comm(), find_node_layout(bench.comm()), for_ever, for_ever);
     add("copy_GB_per_s", fmt::format("{:.2f}", memory.copy / 1e9));
     add("triad_GB_per_s", fmt::format("{:.2f}", memory.triad / 1e9));
   }

@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// What every result file says about where and with what it was made.
+/// The context of a result file: where and with what it was made.
 #pragma once
 
 #include "support/bench.hpp"
 
 namespace nekbone_k {
 
-/// Adds commit, compiler, Kokkos, MPI, threads and machine to Google Benchmark's context, and
-/// unless --quick the copy bandwidth, which takes a second and 1 GB. Collective.
+/// Adds commit, compiler, Kokkos, MPI, threads and machine to the context of Google Benchmark.
+/// Without --quick it also adds the copy bandwidth, which takes a second and 1 GB. Collective.
 void add_context(const Bench& bench);
 
 }  // namespace nekbone_k

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "support/distributed_main.hpp"
 
 #include <fmt/format.h>
@@ -5,17 +6,19 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <ostream>
+#include <sstream>
 #include <vector>
 
 #include "core/errors.hpp"
 #include "core/runtime.hpp"
+#include "core/standard_streams.hpp"
 #include "support/context.hpp"
 
 namespace {
 
 using namespace nekbone_k;
 
-/// For all ranks but the first.
+/// The reporter of all ranks except rank 0.
 class SilentReporter : public benchmark::BenchmarkReporter {
  public:
   SilentReporter() {
@@ -34,7 +37,7 @@ struct CommandLine {
   std::vector<std::string> for_google_benchmark;
 };
 
-/// Throws what CLI11 throws, or InputError.
+/// Throws the exceptions of CLI11, or InputError.
 void parse(CLI::App& app, CommandLine& line, int argc, char** argv) {
   BenchOptions& options = line.options;
   std::string strategy = options.strategy.name;
@@ -67,8 +70,8 @@ void parse(CLI::App& app, CommandLine& line, int argc, char** argv) {
       throw InputError("unknown argument " + text + "; see --help");
 }
 
-/// Hands its arguments to Google Benchmark, which keeps a pointer to the first, the program's name.
-/// What comes last wins, also over the environment.
+/// Passes `arguments` to Google Benchmark, which keeps a pointer to the first, the program's name.
+/// The last setting of an option wins, even over the environment.
 void initialize(const Communicator& comm, std::vector<std::string>& arguments) {
   arguments.emplace_back("--benchmark_enable_random_interleaving=false");  // differs between ranks
   if (!comm.is_root()) arguments.emplace_back("--benchmark_out=");         // rank 0 writes it
@@ -87,7 +90,9 @@ int run_command(const Communicator& comm, int argc, char** argv) {
     parse(app, line, argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) throw InputError(fmt::format("{} (see --help)", error.what()));
-    if (comm.is_root()) app.exit(error);
+    std::ostringstream text;
+    app.exit(error, text, text);
+    if (comm.is_root()) print_on_stdout(text.str());
     return static_cast<int>(ExitCode::pass);
   }
   std::vector<std::string>& arguments = line.for_google_benchmark;
@@ -103,17 +108,16 @@ int run_command(const Communicator& comm, int argc, char** argv) {
   return static_cast<int>(ExitCode::pass);
 }
 
-/// Errors that every rank raises alike are printed once; others end the job, as the other ranks may
-/// wait for this one for ever.
+/// Prints errors that every rank raises once. Other errors end the job, because the other ranks may
+/// wait for this rank forever.
 int guarded_run(const Communicator& comm, int argc, char** argv) {
   try {
     return run_command(comm, argc, argv);
   } catch (const InputError& error) {
-    if (comm.is_root()) fmt::print(stderr, "{}\n", error.what());
+    if (comm.is_root()) print_on_stderr(fmt::format("{}\n", error.what()));
     return static_cast<int>(error.exit_code());
   } catch (const std::exception& error) {
-    fmt::print(stderr, "rank {}: {}\n", comm.rank(), error.what());
-    std::fflush(stderr);
+    print_on_stderr(fmt::format("rank {}: {}\n", comm.rank(), error.what()));
     end_job(static_cast<int>(ExitCode::internal));
   }
 }
@@ -121,9 +125,14 @@ int guarded_run(const Communicator& comm, int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const Runtime runtime(argc, argv);
-  const nekbone_k::Communicator comm(MPI_COMM_WORLD);
-  const int code = guarded_run(comm, argc, argv);
-  benchmark::ClearRegisteredBenchmarks();  // they hold device memory
-  return code;
+  prepare_standard_streams();
+  try {
+    const Runtime runtime(argc, argv);
+    const nekbone_k::Communicator comm(MPI_COMM_WORLD);
+    const int code = guarded_run(comm, argc, argv);
+    benchmark::ClearRegisteredBenchmarks();  // they hold device memory
+    return code;
+  } catch (const std::exception& error) {  // Kokkos or MPI did not start
+    end_job(error);
+  }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "support/operator_case.hpp"
 
 #include <fmt/format.h>
@@ -5,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/problem.hpp"
+#include "solver/problem.hpp"
 
 namespace nekbone_k {
 
@@ -15,7 +16,7 @@ MeshSpec mesh_of_size(int ranks, int order, std::int64_t points) {
   MeshSpec mesh;
   mesh.periodic = {false, false, false};
   mesh.deformation = Deformation::sine;
-  // Side by side: each side from what the ones before it left.
+  // Each side is rounded, and the next sides compensate for the rounding.
   double left = static_cast<double>(points) / std::pow(order + 1, 3);
   for (int d = 0; d < 3; ++d) {
     const int side = std::max(1, static_cast<int>(std::lround(std::pow(left, 1.0 / (3 - d)))));
@@ -49,7 +50,8 @@ AxhelmArguments OperatorCase::all_elements(const DeviceVector<double>& au,
                                            SurfaceResults surface_results) const {
   AxhelmArguments arguments = a.element_arguments(b, au, 0, space.layout().n_blocks());
   arguments.surface_results = surface_results;
-  // Not the operator's, which splits its blocks otherwise and so writes other parts.
+  // Separate from the operator's array, because the operator divides its blocks differently and
+  // writes other parts.
   arguments.partial_dots = DeviceVector<double>("nekbone_k: dots", n_partial_dots(space.layout()));
   return arguments;
 }

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// The meshes and operators that benchmarks run on.
+/// Meshes and operators for the benchmarks.
 #pragma once
 
 #include <memory>
@@ -11,17 +12,17 @@
 
 namespace nekbone_k {
 
-/// A deformed Dirichlet box in which every rank has nearly a cube of elements with about `points`
-/// local points at `order`, at least one element.
+/// A deformed Dirichlet box. Every rank has nearly a cube of elements, at least one, with about
+/// `points` local points at `order`.
 MeshSpec mesh_of_size(int ranks, int order, std::int64_t points);
 
-/// The sizes that the options ask for, in local points a rank: larger than caches, and smaller.
+/// The sizes of the options, in local points per rank: larger than caches, and smaller.
 std::vector<std::int64_t> point_counts(const BenchOptions& options);
 
-/// "/order:7/points:2097152", with the local points a rank that the mesh really has on average.
+/// "/order:7/points:2097152", with the mean number of local points per rank of the mesh.
 std::string size_suffix(const MeshSpec& mesh, int order, int ranks);
 
-/// An operator, and a right-hand side without pattern: the problem `nekbone`. Collective.
+/// An operator and a right-hand side without pattern: that of the problem `nekbone`. Collective.
 struct OperatorCase {
   OperatorCase(const Bench& bench, const MeshSpec& spec, int order);
 
@@ -31,7 +32,7 @@ struct OperatorCase {
   EllipticOperator a;
   DeviceVector<double> b;
 
-  /// For the element kernel: this rank's elements, b as u.
+  /// Arguments of the element kernel for this rank's elements, with b as u.
   AxhelmArguments all_elements(const DeviceVector<double>& au,
                                SurfaceResults surface_results) const;
 
@@ -42,16 +43,16 @@ struct OperatorCase {
   double total_dofs() const { return static_cast<double>(mesh.total_dofs()); }
 };
 
-/// Keeps the case made last, as benchmarks of the same case follow one another and making it takes
-/// longer than timing it.
+/// Keeps the last case, because benchmarks of the same case follow each other and making a case
+/// takes longer than timing it.
 template <class Case>
 class LastCase {
  public:
-  /// The case of that key, made by `make` unless it is the last one.
+  /// The case of `key`. Calls `make` unless it is the last case.
   template <class Make>
   Case& get(const std::string& key, const Make& make) {
     if (m_case == nullptr || m_key != key) {
-      m_case.reset();  // first, so that two never need memory at once
+      m_case.reset();  // first, so that two cases never need memory at once
       m_case = make();
       m_key = key;
     }

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// What a run does with one polynomial order.
+/// Set-up, tuning and CG at one polynomial order.
 #pragma once
 
 #include <functional>
@@ -7,26 +8,26 @@
 #include <optional>
 #include <vector>
 
-#include "app/case.hpp"
-#include "app/memory.hpp"
-#include "app/progress.hpp"
-#include "app/run_record.hpp"
 #include "core/communicator.hpp"
+#include "input/case.hpp"
 #include "operators/geometric_factors.hpp"
+#include "report/progress.hpp"
+#include "report/run_record.hpp"
+#include "selection/memory.hpp"
 
 namespace nekbone_k {
 
-/// The strategies that the case wants tried, in its order.
+/// The strategies that the case selects for tuning, in its order.
 std::vector<Strategy> chosen_strategies(const Case& input);
 
-/// What one polynomial order takes on this rank: its mesh, numbered, and the factors of A.
+/// This rank's part of one polynomial order: the numbered mesh and the geometric factors of A.
 class Discretization {
  public:
-  /// Numbers the mesh and plans its halo. Collective, as is its end.
-  Discretization(const Communicator& comm, const Case& input, int order)
-      : space(comm, BoxMesh(input.mesh, order, comm.size(), comm.rank()), input.summation) {}
+  /// Numbers the mesh and plans its halo exchange. The destructor is collective, too. Collective.
+  Discretization(const Communicator& comm, const MeshSpec& mesh, int order, Summation summation)
+      : space(comm, BoxMesh(mesh, order, comm.size(), comm.rank()), summation) {}
 
-  /// The factors; computed the first time. Not collective.
+  /// Computes the factors at the first call. Not collective.
   const GeometricFactors& factors() {
     if (!m_factors) m_factors.emplace(space);
     return *m_factors;
@@ -38,35 +39,37 @@ class Discretization {
   std::optional<GeometricFactors> m_factors;
 };
 
-/// What tuning an order leaves.
+/// Result of tuning an order.
 struct TunedOrder {
   OrderRecord record;
   std::unique_ptr<Discretization> discretization;
 };
 
-/// Sets `order` up and tunes it. Overlapped strategies are timed under the real operator if that
-/// fits into `budget`, with its product summed over the ranks by `all_reduce` unless that is null,
-/// else under the on-rank gather-scatter. Where the case asks for it, choices of earlier runs are
-/// taken. Collective.
-TunedOrder tune_order(const Communicator& comm, const Case& input, const MachineRecord& machine,
-                      int order, const AllReduceStrategy* all_reduce, const MemoryBudget& budget,
-                      const TuningGuard& guard, Progress& progress);
+/// Sets up `order` on `mesh`, divided by the selected process grid, and tunes it. Overlapped
+/// strategies are timed with the operator if that fits into `budget`, else with the on-rank
+/// gather–scatter. The operator's dot product uses `all_reduce`; null: no product. In tuning mode
+/// cached, may take the choice of an earlier run. Collective.
+TunedOrder tune_order(const Communicator& comm, const Case& input, const MeshSpec& mesh, int order,
+                      const MachineRecord& machine, const AllReduceStrategy* all_reduce,
+                      const MemoryBudget& budget, TuningGuard& guard, Progress& progress);
 
-/// What CG communicates by.
+/// The strategies of CG.
 struct SolveStrategies {
   Strategy exchange;
-  std::vector<Strategy> other_exchanges;  ///< right ones that were not chosen, the best first
+  std::vector<Strategy> other_exchanges;  ///< verified, not selected, the fastest first
   AllReduceStrategy all_reduce;
-  std::vector<AllReduceStrategy> other_all_reduces;  ///< as the exchanges
+  std::vector<AllReduceStrategy> other_all_reduces;  ///< verified, not selected, the fastest first
 };
 
-/// Solves the case on `discretization`, of solver.order, by conjugate gradients, once the exchange
-/// was verified again as CG uses it (a wrong one gives way to the best other), checks the result
-/// and then, where the case asks for it, compares the exchange with the others that were not
-/// chosen, and deterministic sums with ordinary ones. What goes wrong there must not cost the
-/// solve, so the record is handed to `before_comparisons` before. Collective.
+/// Solves the case by CG on `discretization`, which must have order solver.order. Collective.
+///
+/// 1. Verifies the exchange with CG's operands. If it is wrong, takes the best other one.
+/// 2. Solves and checks the result.
+/// 3. Calls `before_comparisons` with the record, so that a crash in step 4 does not lose it.
+/// 4. If the case asks for it, compares the exchange with others, and deterministic with ordinary
+///    sums.
 SolveRecord solve(const Communicator& comm, const Case& input, Discretization& discretization,
-                  SolveStrategies strategies, const TuningGuard& guard, Progress& progress,
+                  SolveStrategies strategies, TuningGuard& guard, Progress& progress,
                   const std::function<void(const SolveRecord&)>& before_comparisons);
 
 }  // namespace nekbone_k

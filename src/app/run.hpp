@@ -1,21 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
 /// A whole run: tune every order, solve, report.
 #pragma once
 
-#include "app/case.hpp"
-#include "app/run_record.hpp"
 #include "core/communicator.hpp"
+#include "input/case.hpp"
+#include "machine/mpi_trial.hpp"
+#include "report/report.hpp"
 
 namespace nekbone_k {
 
-/// Tunes the gather-scatter at every order of `input`, then solves at solver.order with the
-/// strategy chosen there. Rank 0 prints the report on stdout part by part and writes the JSON
-/// report. Returns whether the run passed. Collective. Throws OutputError if the JSON report cannot
-/// be written in the end.
-bool run(const Communicator& comm, const Case& input);
+/// Tunes the gather–scatter at every order of `input`, then solves at solver.order with the
+/// selected strategy. Rank 0 prints the report on stdout part by part, in the given `detail`, and
+/// writes the JSON report. Skips strategies that need what failed in `trial`. Returns whether the
+/// run passed. Collective. Throws OutputError if the JSON report cannot be written.
+bool run(const Communicator& comm, const Case& input, const MpiTrial& trial = {},
+         ReportDetail detail = ReportDetail::usual);
 
-/// Prints what run() would do and what memory it needs, and does nothing of it. Collective. Throws
-/// MemoryError if the case does not fit.
-void dry_run(const Communicator& comm, const Case& input);
+/// Prints the plan and the memory of run() without running it. Returns whether run() could pass; it
+/// could not if it would skip every strategy. Collective. Throws MemoryError if the case does not
+/// fit.
+bool dry_run(const Communicator& comm, const Case& input);
 
 }  // namespace nekbone_k

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,36 +9,29 @@
 #include <tuple>
 
 #include "app/order_run.hpp"
-#include "app/problem.hpp"
 #include "app/summation_cost.hpp"
 #include "core/errors.hpp"
-#include "core/machine.hpp"
-#include "gs/verify.hpp"
+#include "core/system.hpp"
 #include "operators/checksum.hpp"
 #include "operators/elliptic_operator.hpp"
 #include "operators/null_space.hpp"
 #include "solver/conjugate_gradients.hpp"
+#include "solver/problem.hpp"
 #include "solver/vector_ops.hpp"
+#include "tuning/verify.hpp"
 
 namespace nekbone_k {
 namespace {
 
-/// Of CG's time, what the audit may take where that is more than a stage of tuning may.
+/// Share of CG's time that the audit may take, if that exceeds the budget of a tuning stage.
 constexpr double audit_share = 0.2;
 
-/// What `action` returns, in which ranks communicate by the exchange and the sum of CG: either may
-/// be what does not come back.
-template <class Action>
-auto communicating(const TuningGuard& guard, const SolveStrategies& strategies,
-                   const Action& action) {
-  return guarded(guard, strategies.exchange.name,
-                 [&] { return guarded(guard, guarded_name(strategies.all_reduce), action); });
-}
+using Projection = std::function<void(const DeviceVector<double>&)>;
 
-/// Selects the exchange or, where its sums are wrong as CG would use it, the best other one, which
-/// takes its place; those that were wrong are `left_out`. Returns whether one is right. Throws
-/// InternalError where one fails otherwise, as messages may still be on their way then.
-bool select_right_exchange(GatherScatter& gs, SolveStrategies& strategies, const TuningGuard& guard,
+/// Selects the first exchange that is right with CG's operands. Replaces strategies.exchange by the
+/// best other one while it is wrong, and adds wrong ones to `left_out`. Returns whether one is
+/// right. Throws InternalError if one fails otherwise, because messages may still be in flight.
+bool select_right_exchange(GatherScatter& gs, SolveStrategies& strategies, TuningGuard& guard,
                            std::vector<LeftOut>& left_out) {
   for (;;) {
     const std::string& name = strategies.exchange.name;
@@ -63,7 +57,7 @@ struct ResidualCheck {
   double true_residual = 0, difference = 0;
 };
 
-/// Of `b` the null space is removed; ap is overwritten with A x. Throws as GatherScatter::check().
+/// `b` must be free of the null space. Overwrites ap with A x. Throws like GatherScatter::check().
 ResidualCheck check_residual(const Communicator& comm, const EllipticOperator& a,
                              const DeviceVector<double>& b, const CgVectors& v) {
   const AssembledSpace& space = a.space();
@@ -84,15 +78,15 @@ ResidualCheck check_residual(const Communicator& comm, const EllipticOperator& a
   return {std::sqrt(squares[0]), std::sqrt(squares[1])};
 }
 
-/// What to change where the error is above its bound.
+/// Advice if the error exceeds its bound.
 std::string error_advice(const Case& input, const SolveRecord& record) {
-  // A residual far below the error leaves the error to the mesh.
+  // If the residual is far below the error, the error comes from the mesh.
   const bool may_go_on = record.residual > 0.1 * *record.error * record.rhs_norm;
   const std::string advice = std::string(!may_go_on            ? "raise "
                                          : input.tolerance > 0 ? "lower solver.tolerance, or raise "
                                                                : "raise solver.iterations, ") +
                              "solver.order or mesh.elements";
-  // No bound that lets so large an error pass would check anything.
+  // Do not advise a bound so high that it checks nothing.
   return *record.error < 0.1 ? advice + ", or verification.error_bound" : advice;
 }
 
@@ -103,7 +97,11 @@ void judge(const Case& input, const ResidualCheck& check, SolveRecord& record) {
     record.verdict = std::move(why);
   };
   record.passed = true;
-  if (record.broke_down) {
+  if (record.rhs_norm == 0) {
+    fail(
+        "the right-hand side is 0 at every DOF, so nothing was solved: raise solver.order or "
+        "mesh.elements");
+  } else if (record.broke_down) {
     fail("the iteration broke down: NaN, infinity or a direction of no positive energy");
   } else if (!record.converged) {
     fail(fmt::format(
@@ -141,45 +139,8 @@ FusedVectorOps fused_ops(const Communicator& comm, const AssembledSpace& space,
   return FusedVectorOps(comm, space.range(), inverse_diagonal, all_reduce, reproducible_terms);
 }
 
-/// Iterations of `a`, which is deterministic, beside those of the same operator with ordinary sums,
-/// on the same vectors: they number the same DOFs alike. Nothing where the strategies cannot be had
-/// twice.
-std::optional<SummationCost> cost_of_determinism(
-    const Communicator& comm, const EllipticOperator& a, const GeometricFactors& geometry,
-    const DeviceVector<double>& b, const DeviceVector<double>& inverse_diagonal, const CgVectors& v,
-    const SolveStrategies& strategies, const TuningGuard& guard, double budget_seconds) {
-  const auto seconds_of = [&](const EllipticOperator& op, int iterations) {
-    AssembledSpace& space = op.space();
-    Kokkos::deep_copy(v.r, b);
-    std::function<void(const DeviceVector<double>&)> project;
-    if (op.is_singular())
-      project = [&](const DeviceVector<double>& r) { remove_constants(comm, space, r); };
-    return communicating(guard, strategies, [&] {
-      const CgResult cg = conjugate_gradients(
-          comm, op, fused_ops(comm, space, inverse_diagonal, strategies.all_reduce), v,
-          {iterations, 0}, project, [&](int) { guard.go_on(); });
-      space.gs().check();
-      return cg.seconds;
-    });
-  };
-  try {
-    AssembledSpace ordinary(comm, a.space().mesh());
-    guarded(guard, strategies.exchange.name, [&] { ordinary.gs().select(strategies.exchange); });
-    const Guarded made(guard, guarded_name(strategies.all_reduce), [&] {
-      return EllipticOperator(ordinary, geometry, a.lambda(), strategies.all_reduce);
-    });
-    const EllipticOperator& ordinary_a = *made;
-    seconds_of(ordinary_a, 1);  // touches memory and code for the first time
-    return compare_summations(
-        comm, [&](int iterations) { return seconds_of(a, iterations); },
-        [&](int iterations) { return seconds_of(ordinary_a, iterations); }, budget_seconds);
-  } catch (const UnavailableError&) {
-    return {};
-  }
-}
-
-/// What `action` returns; nothing if it throws UnavailableError, on every rank, as another strategy
-/// cannot be had beside what CG holds.
+/// Returns the result of `action`, or nothing if it throws UnavailableError on every rank. That
+/// happens if another strategy cannot be created while CG holds its resources.
 template <class Action>
 std::optional<Audit> unless_unavailable(const Action& action) {
   try {
@@ -189,14 +150,13 @@ std::optional<Audit> unless_unavailable(const Action& action) {
   }
 }
 
-/// Iterations of CG for b on the vectors of a solution that is no longer wanted; `current` gives
-/// the operator and the vector operations.
+/// Iterations of CG for b, for the audit. Overwrites the vectors. `current` returns the operator
+/// and the vector operations.
 template <class Current>
 AuditedWork audited_cg(const Communicator& comm, const DeviceVector<double>& b, const CgVectors& v,
-                       const std::function<void(const DeviceVector<double>&)>& project,
-                       const Current& current) {
+                       const Projection& project, const Current& current) {
   return {[=] {
-            // With an application of A, in which a strategy makes what it needs.
+            // Apply A once, so that the strategy allocates its resources.
             std::get<0>(current()).apply(b, v.ap);
             Kokkos::deep_copy(v.r, b);
           },
@@ -216,29 +176,29 @@ std::vector<AuditedChoice> audited_exchanges(GatherScatter& gs, const SolveStrat
   return choices;
 }
 
-/// The same CG with each way to sum over the ranks, the one that was chosen first.
+/// CG's operator and vector operations for each all-reduce, the selected one first.
 class SummedCg {
  public:
   SummedCg(const Communicator& comm, const EllipticOperator& a, const GeometricFactors& geometry,
            const DeviceVector<double>& inverse_diagonal, const SolveStrategies& strategies,
-           const TuningGuard& guard) {
+           TuningGuard& guard) {
     const auto add = [&](const AllReduceStrategy& sum) {
-      m_ways.emplace_back(guard, guarded_name(sum), [&] {
-        return Way{sum,
-                   {a.space(), geometry, a.lambda(), sum},
-                   fused_ops(comm, a.space(), inverse_diagonal, sum)};
+      m_candidates.emplace_back(guard, guarded_name(sum), [&] {
+        return Candidate{sum,
+                         {a.space(), geometry, a.lambda(), sum},
+                         fused_ops(comm, a.space(), inverse_diagonal, sum)};
       });
     };
     add(strategies.all_reduce);
     for (const AllReduceStrategy& other : strategies.other_all_reduces) add(other);
-    m_selected = &*m_ways.front();
+    m_selected = &*m_candidates.front();
   }
 
   std::vector<AuditedChoice> choices() {
     std::vector<AuditedChoice> choices;
-    for (const auto& made : m_ways)
+    for (const auto& made : m_candidates)
       choices.push_back({(*made).sum.name, guarded_name((*made).sum),
-                         [this, way = &*made] { m_selected = way; }});
+                         [this, candidate = &*made] { m_selected = candidate; }});
     return choices;
   }
   std::tuple<const EllipticOperator&, const FusedVectorOps&> selected() const {
@@ -246,154 +206,269 @@ class SummedCg {
   }
 
  private:
-  struct Way {
+  struct Candidate {
     AllReduceStrategy sum;
     EllipticOperator a;
     FusedVectorOps ops;
   };
-  std::list<Guarded<Way>> m_ways;  // each stays where it is
-  const Way* m_selected = nullptr;
+  std::list<Guarded<Candidate>> m_candidates;  // a list, so that addresses stay valid
+  const Candidate* m_selected = nullptr;
+};
+
+/// Removes the null space of `a` from a vector; empty if there is none.
+Projection projection(const Communicator& comm, const EllipticOperator& a) {
+  if (!a.is_singular()) return {};
+  return [&](const DeviceVector<double>& r) { remove_constants(comm, a.space(), r); };
+}
+
+/// The CG run of an order. solve() calls the members in the order below. All are collective.
+class CgRun {
+ public:
+  /// Sets up the operator, the right-hand side and the vectors.
+  CgRun(const Communicator& comm, const Case& input, Discretization& discretization,
+        const SolveStrategies& strategies, TuningGuard& guard, Progress& progress)
+      : m_comm(comm),
+        m_input(input),
+        m_strategies(strategies),
+        m_guard(guard),
+        m_progress(progress),
+        m_begin(begin_together(comm)),
+        m_space(discretization.space),
+        m_geometry(discretization.factors()),
+        m_a(guard, guarded_name(strategies.all_reduce),
+            [&] {
+              return EllipticOperator(m_space, m_geometry, input.lambda, strategies.all_reduce);
+            }),
+        m_problem(input.problem, input.mesh, input.lambda),
+        m_v{m_space.make_vector("x"), m_space.make_vector("r"), m_space.make_vector("p"),
+            m_space.make_vector("Ap")},
+        m_b(m_space.make_vector("b")),
+        m_project(projection(comm, a())) {
+    communicating([&] {
+      if (input.preconditioner == Preconditioner::jacobi)
+        m_inverse_diagonal = a().inverse_diagonal();
+      guard.go_on();
+      m_problem.right_hand_side(m_space, m_geometry, m_b);
+      Kokkos::deep_copy(m_v.r, m_b);
+      m_space.gs().check();
+    });
+    // The first application is slower, because it touches new memory and code. Do not time it.
+    communicating([&] {
+      a().apply(m_v.r, m_v.ap);
+      Kokkos::fence("nekbone_k: solve set up");
+    });
+    m_setup_seconds = comm.max(wall_seconds() - m_begin);
+  }
+
+  CgResult iterate() {
+    return with_vector_ops([&](const auto& ops) {
+      m_traffic = ops.traffic();
+      if (m_project) m_traffic += projection_traffic(m_space) + ops.products_traffic();
+      return communicating([&] {
+        CgResult result =
+            conjugate_gradients(m_comm, a(), ops, m_v, {m_input.iterations, m_input.tolerance},
+                                m_project, [&](int iteration) {
+                                  m_progress.update(iteration);
+                                  m_guard.go_on();
+                                });
+        m_space.gs().check();
+        return result;
+      });
+    });
+  }
+
+  /// Records the result and the performance of `cg`.
+  void note(const CgResult& cg, SolveRecord& record) const {
+    record.iterations = cg.iterations;
+    record.converged = cg.converged;
+    record.broke_down = cg.broke_down;
+    record.rhs_norm = cg.history.front();
+    record.residual = cg.residual();
+    record.history = cg.history;
+    record.setup_seconds = m_setup_seconds;
+    record.solve_seconds = cg.seconds;
+    const double iterations_per_second = cg.iterations / std::max(cg.seconds, 1e-12);
+    record.flops = static_cast<double>(record.total_local_points) *
+                   (12.0 * m_space.layout().nq + 34) * iterations_per_second;
+    record.dofs_per_second = static_cast<double>(record.total_dofs) * iterations_per_second;
+    const double bytes =
+        m_comm.sum(a().least_bytes() + double{sizeof(double)} * m_traffic * m_space.size());
+    record.bytes_per_dof = bytes / static_cast<double>(record.total_dofs);
+    record.bandwidth = bytes * iterations_per_second;
+  }
+
+  /// Recomputes the residual, computes the checksum and, if the solution is known, the error. Sets
+  /// the verdict.
+  void verify(SolveRecord& record) {
+    const ResidualCheck check =
+        communicating([&] { return check_residual(m_comm, a(), m_b, m_v); });
+    record.true_residual = check.true_residual;
+    if (a().is_singular()) remove_constants(m_comm, m_space, m_v.x);
+    if (m_space.is_deterministic()) record.checksum = checksum(m_comm, m_space, m_v.x);
+    if (m_problem.has_exact_solution()) {
+      const SolutionError error =
+          m_problem.error(m_comm, m_space, m_geometry, m_v.x, a().is_singular());
+      record.error = error.max;
+      record.error_l2 = error.l2;
+    }
+    record.peak_memory = m_comm.sum(peak_memory());
+    judge(m_input, check, record);
+  }
+
+  /// Compares iterations with deterministic and with ordinary sums, on the same vectors, because
+  /// both number the DOFs equally. Returns nothing if the strategies cannot be created twice.
+  /// Overwrites the solution, like the members below.
+  std::optional<SummationCost> cost_of_determinism(double budget_seconds) {
+    try {
+      AssembledSpace ordinary(m_comm, m_space.mesh());
+      guarded(m_guard, m_strategies.exchange.name,
+              [&] { ordinary.gs().select(m_strategies.exchange); });
+      const Guarded made(m_guard, guarded_name(m_strategies.all_reduce), [&] {
+        return EllipticOperator(ordinary, m_geometry, m_input.lambda, m_strategies.all_reduce);
+      });
+      const EllipticOperator& ordinary_a = *made;
+      seconds_of(ordinary_a, 1);  // warm up
+      return compare_summations(
+          m_comm, [&](int iterations) { return seconds_of(a(), iterations); },
+          [&](int iterations) { return seconds_of(ordinary_a, iterations); }, budget_seconds);
+    } catch (const UnavailableError&) {
+      return {};
+    }
+  }
+
+  /// Compares the exchange with the others.
+  std::optional<Audit> audit_exchanges(double iteration_seconds, const AuditOptions& options) {
+    return unless_unavailable([&] {
+      return with_vector_ops([&](const auto& ops) {
+        return audit_choice(
+            m_comm, audited_exchanges(m_space.gs(), m_strategies), iteration_seconds,
+            audited_cg(m_comm, m_b, m_v, m_project, [&] { return std::tie(a(), ops); }), options,
+            m_guard);
+      });
+    });
+  }
+
+  /// Compares the all-reduce with the others.
+  std::optional<Audit> audit_all_reduces(double iteration_seconds, const AuditOptions& options) {
+    return unless_unavailable([&] {
+      SummedCg summed(m_comm, a(), m_geometry, m_inverse_diagonal, m_strategies, m_guard);
+      return audit_choice(
+          m_comm, summed.choices(), iteration_seconds,
+          audited_cg(m_comm, m_b, m_v, m_project, [&] { return summed.selected(); }), options,
+          m_guard);
+    });
+  }
+
+ private:
+  static double begin_together(const Communicator& comm) {
+    comm.barrier();
+    return wall_seconds();
+  }
+
+  const EllipticOperator& a() const { return *m_a; }
+
+  /// Calls `action` under guard of CG's exchange and all-reduce, because either may not return.
+  template <class Action>
+  std::invoke_result_t<Action> communicating(const Action& action) const {
+    return guarded(m_guard, m_strategies.exchange.name,
+                   [&] { return guarded(m_guard, guarded_name(m_strategies.all_reduce), action); });
+  }
+
+  /// Calls `action` with the vector operations of the case.
+  template <class Action>
+  std::invoke_result_t<Action, const FusedVectorOps&> with_vector_ops(const Action& action) const {
+    if (m_input.vector_ops == VectorOps::kokkos_kernels)
+      return action(KokkosKernelsVectorOps(m_comm, m_space.range(), m_inverse_diagonal));
+    const Guarded ops(m_guard, guarded_name(m_strategies.all_reduce), [&] {
+      return fused_ops(m_comm, m_space, m_inverse_diagonal, m_strategies.all_reduce);
+    });
+    return action(*ops);
+  }
+
+  double seconds_of(const EllipticOperator& op, int iterations) const {
+    Kokkos::deep_copy(m_v.r, m_b);
+    return communicating([&] {
+      const CgResult cg = conjugate_gradients(
+          m_comm, op, fused_ops(m_comm, op.space(), m_inverse_diagonal, m_strategies.all_reduce),
+          m_v, {iterations, 0}, projection(m_comm, op), [&](int) { m_guard.go_on(); });
+      op.space().gs().check();
+      return cg.seconds;
+    });
+  }
+
+  const Communicator& m_comm;
+  const Case& m_input;
+  const SolveStrategies& m_strategies;
+  TuningGuard& m_guard;
+  Progress& m_progress;
+  double m_begin, m_setup_seconds = 0;
+  AssembledSpace& m_space;
+  const GeometricFactors& m_geometry;
+  Guarded<EllipticOperator> m_a;
+  Problem m_problem;
+  CgVectors m_v;
+  DeviceVector<double>
+      m_b;  ///< right-hand side, kept for check_residual() because recomputing it is slow
+  DeviceVector<double> m_inverse_diagonal;
+  Projection m_project;
+  int m_traffic = 0;  ///< doubles that vector operations read and write per DOF and iteration
 };
 
 }  // namespace
 
 SolveRecord solve(const Communicator& comm, const Case& input, Discretization& discretization,
-                  SolveStrategies strategies, const TuningGuard& guard, Progress& progress,
+                  SolveStrategies strategies, TuningGuard& guard, Progress& progress,
                   const std::function<void(const SolveRecord&)>& before_comparisons) {
   SolveRecord record;
   record.order = input.solver_order;
   record.tolerance = input.tolerance;
-  progress.stage(fmt::format("order {}: setting up CG", record.order));
-  AssembledSpace& space = discretization.space;
+  const auto stage = [&](const char* what) {
+    progress.stage(fmt::format("order {}: {}", record.order, what));
+  };
+  stage("setting up CG");
+  const AssembledSpace& space = discretization.space;
   record.elements = input.mesh.total_elements();
   record.total_dofs = space.mesh().total_dofs();
   record.total_local_points = record.elements * space.layout().points();
-  const bool right = select_right_exchange(space.gs(), strategies, guard, record.left_out);
-  const auto& [strategy, others, all_reduce, other_sums] = strategies;
-  record.strategy = strategy.name;
-  record.all_reduce = all_reduce.name;
+  const bool right =
+      select_right_exchange(discretization.space.gs(), strategies, guard, record.left_out);
+  record.strategy = strategies.exchange.name;
+  record.all_reduce = strategies.all_reduce.name;
   record.kernels_sum = input.vector_ops == VectorOps::kokkos_kernels;
   if (!right) {
     record.verdict = "no exchange is right as CG would use it, so CG was not begun";
     return record;
   }
-  comm.barrier();
-  const double begin = wall_seconds();
-  const GeometricFactors& geometry = discretization.factors();
-  const std::string sum = guarded_name(all_reduce);
-  const Guarded made(guard, sum,
-                     [&] { return EllipticOperator(space, geometry, input.lambda, all_reduce); });
-  const EllipticOperator& a = *made;
-  const Problem problem(input.problem, input.mesh, input.lambda);
-  const CgVectors v{space.make_vector("x"), space.make_vector("r"), space.make_vector("p"),
-                    space.make_vector("Ap")};
-  DeviceVector<double> inverse_diagonal;
-  // Kept, as it takes many sines: it is needed again once r is the residual.
-  const DeviceVector<double> b = space.make_vector("b");
-  communicating(guard, strategies, [&] {
-    if (input.preconditioner == Preconditioner::jacobi) inverse_diagonal = a.inverse_diagonal();
-    guard.go_on();
-    problem.right_hand_side(space, geometry, b);
-    Kokkos::deep_copy(v.r, b);
-    space.gs().check();
-  });
-  std::function<void(const DeviceVector<double>&)> project;
-  if (a.is_singular())
-    project = [&](const DeviceVector<double>& r) { remove_constants(comm, space, r); };
-  // The first application touches memory and code for the first time; it is not the solver's time.
-  communicating(guard, strategies, [&] {
-    a.apply(v.r, v.ap);
-    Kokkos::fence("nekbone_k: solve set up");
-  });
-  record.setup_seconds = comm.max(wall_seconds() - begin);
+  CgRun run(comm, input, discretization, strategies, guard, progress);
 
   progress.stage(fmt::format("order {}: CG", record.order), input.iterations);
-  int traffic = 0;
-  const auto iterate = [&](const auto& ops) {
-    traffic = ops.traffic();
-    if (project) traffic += projection_traffic(space) + ops.products_traffic();
-    return conjugate_gradients(comm, a, ops, v, {input.iterations, input.tolerance}, project,
-                               [&](int iteration) {
-                                 progress.update(iteration);
-                                 guard.go_on();
-                               });
-  };
-  const auto with_vector_ops = [&](const auto& action) {
-    if (input.vector_ops == VectorOps::kokkos_kernels)
-      return action(KokkosKernelsVectorOps(comm, space.range(), inverse_diagonal));
-    const Guarded ops(guard, sum,
-                      [&] { return fused_ops(comm, space, inverse_diagonal, all_reduce); });
-    return action(*ops);
-  };
-  const CgResult cg = with_vector_ops([&](const auto& ops) {
-    return communicating(guard, strategies, [&] {
-      const CgResult result = iterate(ops);
-      space.gs().check();
-      return result;
-    });
-  });
+  const CgResult cg = run.iterate();
 
   progress.stage("verifying the solution");
-  record.iterations = cg.iterations;
-  record.converged = cg.converged;
-  record.broke_down = cg.broke_down;
-  record.rhs_norm = cg.history.front();
-  record.residual = cg.residual();
-  record.history = cg.history;
-  record.solve_seconds = cg.seconds;
-  const ResidualCheck check =
-      communicating(guard, strategies, [&] { return check_residual(comm, a, b, v); });
-  record.true_residual = check.true_residual;
-  if (a.is_singular()) remove_constants(comm, space, v.x);
-  if (space.is_deterministic()) record.checksum = checksum(comm, space, v.x);
-  if (problem.has_exact_solution()) {
-    const SolutionError error = problem.error(comm, space, geometry, v.x, a.is_singular());
-    record.error = error.max;
-    record.error_l2 = error.l2;
-  }
+  run.note(cg, record);
+  run.verify(record);
+  if (!record.passed || cg.iterations == 0) return record;
 
-  const ElementLayout& layout = space.layout();
-  const double iterations_per_second = cg.iterations / std::max(cg.seconds, 1e-12);
-  record.flops = static_cast<double>(record.total_local_points) * (12.0 * layout.nq + 34) *
-                 iterations_per_second;
-  record.dofs_per_second = static_cast<double>(record.total_dofs) * iterations_per_second;
-  const double bytes = comm.sum(a.least_bytes() + double{sizeof(double)} * traffic * space.size());
-  record.bytes_per_dof = bytes / static_cast<double>(record.total_dofs);
-  record.bandwidth = bytes * iterations_per_second;
-  record.peak_memory = comm.sum(peak_memory());
-  judge(input, check, record);
-  if (space.is_deterministic() && record.passed && cg.iterations > 0) {
+  const double tuning_budget = input.tuning.budget_seconds / 2;
+  if (space.is_deterministic()) {
     before_comparisons(record);
-    progress.stage(fmt::format("order {}: comparing with ordinary sums", record.order));
-    record.summation_cost = cost_of_determinism(comm, a, geometry, b, inverse_diagonal, v,
-                                                strategies, guard, input.tuning.budget_seconds / 2);
+    stage("comparing with ordinary sums");
+    record.summation_cost = run.cost_of_determinism(tuning_budget);
   }
-  if (!input.audit || !record.passed || cg.iterations == 0) return record;
-  const AuditOptions options{
-      .budget_seconds = std::max(input.tuning.budget_seconds / 2, audit_share * cg.seconds),
-      .least_others = input.audit_others};
+  if (!input.audit) return record;
+  const AuditOptions options{.budget_seconds = std::max(tuning_budget, audit_share * cg.seconds),
+                             .least_others = input.audit_others};
   const double iteration_seconds = cg.seconds / cg.iterations;
-  if (!others.empty()) {
+  if (!strategies.other_exchanges.empty()) {
     before_comparisons(record);
-    progress.stage(fmt::format("order {}: comparing the choice with others", record.order));
-    record.audit = unless_unavailable([&] {
-      return with_vector_ops([&](const auto& ops) {
-        return audit_choice(comm, audited_exchanges(space.gs(), strategies), iteration_seconds,
-                            audited_cg(comm, b, v, project, [&] { return std::tie(a, ops); }),
-                            options, guard);
-      });
-    });
+    stage("comparing the choice with others");
+    record.audit = run.audit_exchanges(iteration_seconds, options);
   }
-  // Kokkos Kernels' products do not go by these.
-  if (!other_sums.empty() && input.vector_ops == VectorOps::fused) {
+  // Kokkos Kernels' products do not use these all-reduces.
+  if (!strategies.other_all_reduces.empty() && input.vector_ops == VectorOps::fused) {
     before_comparisons(record);
-    progress.stage(fmt::format("order {}: comparing the sums with others", record.order));
-    record.sum_audit = unless_unavailable([&] {
-      SummedCg summed(comm, a, geometry, inverse_diagonal, strategies, guard);
-      return audit_choice(comm, summed.choices(), iteration_seconds,
-                          audited_cg(comm, b, v, project, [&] { return summed.selected(); }),
-                          options, guard);
-    });
+    stage("comparing the sums with others");
+    record.sum_audit = run.audit_all_reduces(iteration_seconds, options);
   }
   return record;
 }

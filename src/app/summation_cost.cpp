@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "app/summation_cost.hpp"
 
 #include <algorithm>
 
-#include "gs/statistics.hpp"
+#include "core/statistics.hpp"
 
 namespace nekbone_k {
 

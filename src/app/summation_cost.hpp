@@ -1,16 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// What deterministic sums cost.
+/// The cost of deterministic sums.
 #pragma once
 
 #include <functional>
 
-#include "app/run_record.hpp"
+#include "report/run_record.hpp"
 
 namespace nekbone_k {
 
-/// Runs some iterations of CG with deterministic and with ordinary sums, in interleaved rounds:
-/// as many as `budget_seconds` has room for, three at least. Each function runs the iterations that
-/// it is given and returns seconds, the same on every rank. Collective.
+/// Times iterations of CG with deterministic and with ordinary sums, in interleaved rounds. Runs as
+/// many rounds as `budget_seconds` allows, but at least three. Each function runs the given number
+/// of iterations and returns seconds, the same on every rank. Collective.
 SummationCost compare_summations(const Communicator& comm,
                                  const std::function<double(int iterations)>& deterministic,
                                  const std::function<double(int iterations)>& ordinary,

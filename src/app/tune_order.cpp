@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -5,17 +6,18 @@
 #include <limits>
 #include <optional>
 
-#include "app/memory.hpp"
 #include "app/order_run.hpp"
-#include "app/replay.hpp"
 #include "gs/message_layout.hpp"
 #include "operators/elliptic_operator.hpp"
+#include "operators/on_rank_check.hpp"
+#include "selection/memory.hpp"
+#include "selection/replay.hpp"
 
 namespace nekbone_k {
 namespace {
 
-/// A vector to apply the operator to. Not zeros: those could be faster to multiply. Not exchanged,
-/// as nothing has been verified yet.
+/// A vector to apply the operator to. It is not zero, because multiplying zeros could be faster. It
+/// is assembled without an exchange, because no strategy is verified yet.
 DeviceVector<double> make_operand(AssembledSpace& space) {
   const auto u = space.make_vector("u");
   space.assemble_here(
@@ -23,7 +25,7 @@ DeviceVector<double> make_operand(AssembledSpace& space) {
   return u;
 }
 
-/// Bytes of one message with `item_bytes` a DOF, over the messages of all ranks.
+/// Bytes per message with `item_bytes` per DOF: spread over the messages of all ranks.
 Spread message_sizes(const Communicator& comm, const HaloPlan& plan, double item_bytes) {
   const auto messages = comm.sum(static_cast<std::int64_t>(plan.neighbours.size()));
   if (messages == 0) return {};
@@ -63,9 +65,9 @@ std::vector<Strategy> chosen_strategies(const Case& input) {
   return chosen;
 }
 
-TunedOrder tune_order(const Communicator& comm, const Case& input, const MachineRecord& machine,
-                      int order, const AllReduceStrategy* all_reduce, const MemoryBudget& budget,
-                      const TuningGuard& guard, Progress& progress) {
+TunedOrder tune_order(const Communicator& comm, const Case& input, const MeshSpec& mesh, int order,
+                      const MachineRecord& machine, const AllReduceStrategy* all_reduce,
+                      const MemoryBudget& budget, TuningGuard& guard, Progress& progress) {
   TunedOrder tuned;
   OrderRecord& record = tuned.record;
   record.order = order;
@@ -74,10 +76,11 @@ TunedOrder tune_order(const Communicator& comm, const Case& input, const Machine
   progress.stage(fmt::format("order {}: numbering the mesh", order));
   comm.barrier();
   const double begin = wall_seconds();
-  tuned.discretization = std::make_unique<Discretization>(comm, input, order);
+  tuned.discretization = std::make_unique<Discretization>(comm, mesh, order, input.summation);
   AssembledSpace& space = tuned.discretization->space;
+  record.on_rank_failure = check_on_rank(comm, space);
   const TuningMemory memory = tuning_memory(space.mesh(), input);
-  const bool fits = comm.max(memory.with_operator * budget.sharers) <= budget.available;
+  const bool fits = budget.fits(comm, memory.with_operator);
   DeviceVector<double> u, au;
   std::optional<Guarded<EllipticOperator>> made;
   if (fits) {
@@ -102,7 +105,7 @@ TunedOrder tune_order(const Communicator& comm, const Case& input, const Machine
     };
     work.meanwhile = [&](double portion) { a.apply_some_interior(u, au, portion); };
     work.all = [&](double portion) { a.apply_some(u, au, portion); };
-    // Deterministic products are formed after the exchange.
+    // With deterministic sums, the product is formed after the exchange, not during it.
     if (all_reduce && !space.is_deterministic()) {
       work.name += ", u·Au by " + all_reduce->name;
       work.sum = {guarded_name(*all_reduce), [&] { a.start_u_dot_au(); }, [&] { a.u_dot_au(); }};
@@ -120,7 +123,8 @@ TunedOrder tune_order(const Communicator& comm, const Case& input, const Machine
     };
   }
   progress.stage(fmt::format("order {}: tuning the gather-scatter", order));
-  tune_or_replay(input, machine, space.gs(), chosen_strategies(input), work, guard, record);
+  tune_or_replay(input, mesh.partition, machine, space.gs(), chosen_strategies(input), work, guard,
+                 record);
   return tuned;
 }
 

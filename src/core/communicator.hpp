@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// An owned MPI communicator, and the few collective calls the program needs on the host.
+/// An owned MPI communicator and the few collective calls that the program needs on the host.
 #pragma once
 
 #include <mpi.h>
@@ -20,10 +21,12 @@ struct Spread {
   double min = 0, avg = 0, max = 0;
 };
 
-/// A duplicate of a communicator, freed with the object. Errors come back as exceptions. Copying is
-/// not allowed: a copy would free it twice. All members are collective but get(), rank(), size()
-/// and is_root(). Freeing is collective by MPI's word alone: it says itself that a library is
-/// expected to do it locally, so that a rank that unwinds by an exception waits for no other.
+/// A duplicate of a communicator, freed with the object. Failed MPI calls throw InternalError.
+/// Copying is deleted, because a copy would free the communicator twice.
+///
+/// All members are collective except get(), rank(), size() and is_root(). MPI declares
+/// MPI_Comm_free collective, but expects libraries to implement it locally. A rank that unwinds
+/// because of an exception therefore does not wait for the others.
 class Communicator {
  public:
   explicit Communicator(MPI_Comm parent);
@@ -37,17 +40,19 @@ class Communicator {
   bool is_root() const { return m_rank == 0; }
 
   void barrier() const;
+  /// All-reduces of one value. Every rank gets the result.
   double sum(double value) const;
   double max(double value) const;
   double min(double value) const;
   std::int64_t sum(std::int64_t value) const;
   std::int64_t max(std::int64_t value) const;
+  /// Whether `value` is true on every rank.
   bool all(bool value) const;
   Spread spread(double value) const;
 
-  /// Sums `values` in place over the ranks, in one message.
+  /// All-reduces the sum of each of `values`, in place, in one message.
   void sum(std::span<double> values) const;
-  /// Maximum of each of `values` in place over the ranks, in one message.
+  /// All-reduces the maximum of each of `values`, in place, in one message.
   void max(std::span<double> values) const;
 
   /// Rank 0's value on every rank.
@@ -59,10 +64,10 @@ class Communicator {
   /// Every rank's text, on every rank, in rank order.
   std::vector<std::string> gather(const std::string& text) const;
 
-  /// The text of the lowest rank whose is not empty; empty if that is so of all.
+  /// The text of the lowest rank whose text is not empty; empty if all texts are.
   std::string first_text(const std::string& text) const;
 
-  /// Sends `to_rank[r]` to rank r; returns what each rank sent here, in rank order.
+  /// Sends `to_rank[r]` to rank r. Returns what each rank sent to this rank, in rank order.
   std::vector<std::vector<std::int64_t>> exchange(
       const std::vector<std::vector<std::int64_t>>& to_rank) const;
 
@@ -71,7 +76,7 @@ class Communicator {
   int m_rank = 0, m_size = 1;
 };
 
-/// Seconds since some fixed moment; monotonic on each rank.
+/// Seconds since a fixed but arbitrary moment; monotonic on each rank.
 inline double wall_seconds() { return MPI_Wtime(); }
 
 }  // namespace nekbone_k

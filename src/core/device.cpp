@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "core/device.hpp"
 
 #include <fmt/format.h>
@@ -5,14 +6,15 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/machine.hpp"
+#include "core/gpu_api.hpp"
+#include "core/system.hpp"
 #include "core/types.hpp"
 
 namespace nekbone_k {
 namespace {
 
 #if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
-/// cudaDeviceProp or hipDeviceProp_t, which agree in what is used here.
+/// cudaDeviceProp or hipDeviceProp_t, whose members used here have the same names.
 auto properties() {
 #ifdef KOKKOS_ENABLE_CUDA
   return ExecutionSpace().cuda_device_prop();
@@ -26,9 +28,27 @@ auto properties() {
 
 std::string device_name() {
 #if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
-  // The number alone would not do: where the launcher shows a rank one device, that is number 0.
+  // The number alone is not unique: a launcher that shows each rank one device numbers it 0.
   return fmt::format("{} {}, {} at {}", ExecutionSpace::name(), Kokkos::device_id(),
                      properties().name, device_place());
+#else
+  return "host";
+#endif
+}
+
+std::string first_device_model() {
+#if defined(NEKBONE_K_GPU)
+#ifdef KOKKOS_ENABLE_CUDA
+  cudaDeviceProp first;
+#else
+  hipDeviceProp_t first;
+#endif
+  int devices = 0;
+  if (NEKBONE_K_GPU(GetDeviceCount)(&devices) == NEKBONE_K_GPU(Success) && devices > 0 &&
+      NEKBONE_K_GPU(GetDeviceProperties)(&first, 0) == NEKBONE_K_GPU(Success))
+    return first.name;
+  static_cast<void>(NEKBONE_K_GPU(GetLastError)());  // so that no later call sees this error
+  return "none";
 #else
   return "host";
 #endif

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Sums, and the like, of products of vector entries.
+/// Reductions of products of vector entries, e.g. dot products.
 #pragma once
 
 #include <type_traits>
@@ -9,13 +10,13 @@
 
 namespace nekbone_k {
 
-/// Entries of assembled vectors that vector kernels work on: all of [0, size), of which a rank
-/// counts [first_owned, size) in dot products, so that a shared DOF counts once.
+/// The entries [0, size) of assembled vectors that vector kernels work on. Dot products count only
+/// [first_owned, size), so that each shared DOF counts once.
 struct VectorRange {
   LocalIndex size = 0, first_owned = 0;
 };
 
-/// Some values of a kind, which add up one by one.
+/// `n` values that are summed separately.
 template <int n>
 struct EntryValues {
   double values[n] = {};
@@ -26,7 +27,7 @@ struct EntryValues {
   }
 };
 
-/// An entry of a vector, or the lanes that begin there.
+/// Loads an entry of a vector, or the lanes that begin there.
 template <class Value>
 KOKKOS_FORCEINLINE_FUNCTION Value load_entry(const double* from) {
   if constexpr (std::is_same_v<Value, double>) {
@@ -35,6 +36,7 @@ KOKKOS_FORCEINLINE_FUNCTION Value load_entry(const double* from) {
     return read_lanes(from);
   }
 }
+/// Stores an entry of a vector, or the lanes that begin there.
 template <class Value>
 KOKKOS_FORCEINLINE_FUNCTION void store_entry(double* to, const Value& value) {
   if constexpr (std::is_same_v<Value, double>) {
@@ -44,7 +46,7 @@ KOKKOS_FORCEINLINE_FUNCTION void store_entry(double* to, const Value& value) {
   }
 }
 
-/// The sums of products, as they come.
+/// Plain sums of products: rounding depends on the order.
 template <int n>
 struct PlainSums {
   static constexpr int n_values = n;
@@ -58,10 +60,12 @@ struct PlainSums {
   KOKKOS_FORCEINLINE_FUNCTION static void join(double& sum, double other) { sum += other; }
 };
 
-/// Visits every entry of a range once, and brings the products of the owned ones together as
-/// `Scheme` says (such as PlainSums): the values of each team in `parts`, of which there are
-/// n_teams(). `Terms` gives the n factors x and y of entry a, or of the lanes that begin there, by
-/// operator()(a, x, y), and may change vectors on the way. A team does a chunk of entries.
+/// Visits every entry of a range once and combines the products of the owned entries with `Scheme`,
+/// e.g. PlainSums. Each team works on one chunk of entries and writes its values to `parts`
+/// (n_teams entries, device memory).
+///
+/// `Terms` has operator()(a, x, y), which sets the n factors x and y of entry a, or of the lanes
+/// that begin at a. It may also change vectors.
 template <class Terms, class Scheme>
 struct EntryReduction {
   static constexpr int n = Terms::n_products, n_values = Scheme::n_values;
@@ -99,7 +103,7 @@ struct EntryReduction {
       }
       for (int i = 0; i < n_values; ++i)
         for (int lane = 0; lane < lanes; ++lane) Scheme::join(total[i], values[i][lane]);
-    } else {  // where entries begin to be owned, and at the end
+    } else {  // at the first owned entry and at the end of the range
       const LocalIndex size = range.size - first < chunk ? range.size - first : chunk;
       for (LocalIndex at = team.team_rank(); at < size; at += team_size) {
         double x[n], y[n];

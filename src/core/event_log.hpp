@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// The order in which the parts of a split-phase operation happened, for tests.
+/// The order of events in a split-phase operation, for tests.
 #pragma once
 
 #include <string>
@@ -7,8 +8,8 @@
 
 namespace nekbone_k {
 
-/// Names of what happened on this rank, in order. Cheap enough to leave in: one pointer test where
-/// no log is attached.
+/// Names of the events on this rank, in order. Without an attached log, record() costs one pointer
+/// test, so the calls stay in release builds.
 class EventLog {
  public:
   void record(const char* event) { m_events.emplace_back(event); }
@@ -19,7 +20,7 @@ class EventLog {
   std::vector<std::string> m_events;
 };
 
-/// Records `event` where a log is attached.
+/// Records `event` if a log is attached.
 inline void record(EventLog* log, const char* event) {
   if (log != nullptr) log->record(event);
 }

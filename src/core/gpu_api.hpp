@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// The parts of CUDA and of HIP that have no counterpart in Kokkos, by one name.
+/// One name for the parts of CUDA and HIP that Kokkos does not offer.
 #pragma once
 
 #include "core/types.hpp"
 
-// The two interfaces differ in the prefix of their names: NEKBONE_K_GPU(Malloc) is cudaMalloc or
-// hipMalloc. Not defined where kernels run on the host.
+// The names of the two interfaces differ only in their prefix: NEKBONE_K_GPU(Malloc) is cudaMalloc
+// or hipMalloc. Not defined if kernels run on the host.
 #if defined(KOKKOS_ENABLE_CUDA)
 #define NEKBONE_K_GPU(name) cuda##name
 #elif defined(KOKKOS_ENABLE_HIP)
@@ -15,7 +16,7 @@
 #if defined(NEKBONE_K_GPU)
 namespace nekbone_k {
 
-/// The stream of an instance's kernels.
+/// The stream on which an instance runs its kernels.
 inline NEKBONE_K_GPU(Stream_t) native_stream(const ExecutionSpace& space) {
 #if defined(KOKKOS_ENABLE_CUDA)
   return space.cuda_stream();

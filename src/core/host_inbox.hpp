@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// A few values that the host has before the device is idle.
+/// Values that the host reads before the device is idle.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +12,14 @@
 
 namespace nekbone_k {
 
-/// Doubles in host memory that a kernel writes and the host waits for alone: kernels launched after
-/// that one go on running, so that what the host does with the values (an all-reduce, the next
-/// launches) costs the device little time. An ordinary reduction of Kokkos into a variable of the
-/// host waits for everything launched before, and the device then waits for the host.
+/// Doubles in pinned host memory: a kernel writes them and the host waits for them alone. Later
+/// kernels keep running, so the host's work on the values (an all-reduce, the next launches) costs
+/// the device little time. A Kokkos reduction into a host variable waits for all earlier kernels,
+/// and the device then waits for the host.
 class HostInbox {
  public:
-  /// Whether wait() returns while later kernels run: not where kernels run on the host, nor under
-  /// HIP, whose pinned memory as Kokkos allocates it shows the host nothing before a fence.
+  /// Whether wait() returns while later kernels run. False if kernels run on the host. False with
+  /// HIP too, because the host sees Kokkos' pinned memory there only after a fence.
 #if defined(KOKKOS_ENABLE_HIP)
   static constexpr bool is_early = false;
 #else
@@ -28,18 +29,18 @@ class HostInbox {
   explicit HostInbox(int n_values)
       : m_values(Kokkos::view_alloc("nekbone_k: inbox", Kokkos::WithoutInitializing), n_values) {}
 
-  /// Where the next kernel is to write all the values. To be called before its launch, once for
-  /// each wait().
+  /// The address to which the next kernel must write all the values. Call it before the launch,
+  /// once per wait().
   double* open() const {
     auto* const words = reinterpret_cast<volatile std::uint32_t*>(m_values.data());
     for (std::size_t w = 0; w < 2 * m_values.extent(0); ++w) words[w] = pending(w);
     return m_values.data();
   }
 
-  /// The values. Throws what Kokkos throws where the device has failed.
+  /// Waits for the values and copies them. Throws Kokkos' exception if the device failed.
   void wait(std::span<double> values) const {
     if constexpr (!is_early) Kokkos::fence("nekbone_k: inbox");
-    // A device that has failed never writes: the fence then says so.
+    // A failed device never writes; the fence then reports the failure.
     constexpr double patience = 1;  // seconds
     const double begin = wall_seconds();
     while (!has_come() && wall_seconds() - begin < patience) continue;
@@ -48,9 +49,9 @@ class HostInbox {
   }
 
  private:
-  /// The device writes 32 bits at a time. Two such words together are a NaN that no arithmetic
-  /// yields: processors make quiet ones without such a payload. A value with one such half only is
-  /// waited for as if it were late.
+  /// Marks a value as not yet written. The device writes 32 bits at a time. Both words together are
+  /// a NaN that no arithmetic yields, because processors make quiet NaNs without such a payload. A
+  /// value with only one such half counts as late.
   static constexpr std::uint32_t pending(std::size_t word) {
     return word % 2 == 0 ? 0xdead'beef : 0x7ff8'dead;
   }

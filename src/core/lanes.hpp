@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// One value of each of several elements or entries: what kernels compute with.
+/// The SIMD type of kernels: one value for each of several elements or entries.
 #pragma once
 
 #include <Kokkos_SIMD.hpp>
@@ -9,7 +10,7 @@
 namespace nekbone_k {
 
 /// Doubles side by side: a SIMD register on a CPU, a plain double on a GPU. Kernels are written
-/// once in terms of it.
+/// once, with this type.
 using Lanes = Kokkos::Experimental::native_simd<double>;
 
 KOKKOS_FORCEINLINE_FUNCTION Lanes read_lanes(const double* from) {
@@ -18,7 +19,8 @@ KOKKOS_FORCEINLINE_FUNCTION Lanes read_lanes(const double* from) {
   return value;
 }
 
-/// The same of memory that is not read again soon, which a GPU then drops from its caches first.
+/// Like read_lanes(), for memory that is not read again soon. A GPU evicts it first from its
+/// caches.
 KOKKOS_FORCEINLINE_FUNCTION Lanes read_lanes_once(const double* from) {
 #if defined(__CUDA_ARCH__)
   return Lanes(__ldcs(from));
@@ -33,8 +35,8 @@ KOKKOS_FORCEINLINE_FUNCTION void write_lanes(double* to, const Lanes& value) {
   value.copy_to(to, Kokkos::Experimental::simd_flag_default);
 }
 
-/// from[index[0]], from[index[1]] and so on; indices need no alignment and may be negative. One
-/// after another unless there are eight: the gathering instruction of AVX2 gains nothing.
+/// from[index[0]], from[index[1]] and so on. `index` needs no alignment; indices may be negative.
+/// Below eight lanes it loads one by one, because the gather instruction of AVX2 gains nothing.
 KOKKOS_FORCEINLINE_FUNCTION Lanes gather_lanes(const double* from, const LocalIndex* index) {
   if constexpr (Lanes::size() == 1) {
     return Lanes(from[index[0]]);
@@ -49,21 +51,21 @@ KOKKOS_FORCEINLINE_FUNCTION Lanes gather_lanes(const double* from, const LocalIn
   }
 }
 
-/// x y + z, rounded once: not left to the compiler, which may fuse one use of an expression and not
-/// another.
+/// x y + z, rounded once. A compiler may fuse one use of an expression and not another, so the
+/// choice is explicit.
 KOKKOS_FORCEINLINE_FUNCTION double fused_multiply_add(double x, double y, double z) {
   return Kokkos::fma(x, y, z);
 }
 KOKKOS_FORCEINLINE_FUNCTION Lanes fused_multiply_add(const Lanes& x, const Lanes& y,
                                                      const Lanes& z) {
-  if constexpr (Lanes::size() == 1) {  // Kokkos' own rounds twice
+  if constexpr (Lanes::size() == 1) {  // Kokkos::fma rounds twice here
     return Lanes(Kokkos::fma(x[0], y[0], z[0]));
   } else {
     return Kokkos::fma(x, y, z);
   }
 }
 
-/// The larger of two, lane by lane. (Of Kokkos::max() GCC 12 warns with AVX-512.)
+/// The larger of two values, lane by lane. GCC 12 warns about Kokkos::max() with AVX-512.
 KOKKOS_FORCEINLINE_FUNCTION double larger(double a, double b) { return a < b ? b : a; }
 KOKKOS_FORCEINLINE_FUNCTION Lanes larger(const Lanes& a, const Lanes& b) {
   Lanes value = a;

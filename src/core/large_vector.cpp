@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "core/large_vector.hpp"
 
 #include <sys/mman.h>
@@ -8,8 +9,8 @@
 namespace nekbone_k {
 namespace {
 
-/// Asks for large pages for host memory. Without them all works as well, so that a refusal is no
-/// error.
+/// Asks for large pages for host memory. A refusal is no error, because everything works without
+/// them.
 void ask_for_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
 #ifdef MADV_HUGEPAGE
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));

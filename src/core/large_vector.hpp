@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
 /// Vectors of many megabytes.
 #pragma once
@@ -8,10 +9,10 @@
 
 namespace nekbone_k {
 
-/// A device vector of `n` zeros, for what kernels stream through. In host memory in large pages,
-/// where the system grants them on request (Linux: transparent huge pages, `madvise`), as looking
-/// up addresses by pages of 4 KB takes time. All threads write its zeros, so that on a host with
-/// several memories each gets a share. Returns when they are written.
+/// A device vector of `n` zeros, for data that kernels stream through. In host memory it uses large
+/// pages if the system grants them (Linux: transparent huge pages, `madvise`), because translating
+/// addresses of 4 KB pages takes time. All threads write the zeros, so that each NUMA node gets its
+/// share. Returns after they are written.
 DeviceVector<double> large_vector(const std::string& label, std::size_t n);
 
 }  // namespace nekbone_k

@@ -1,33 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// How kernels are spread over the threads of an execution space. That of the element kernel, which
-/// differs from order to order, is AxhelmShape.
+/// Distribution of kernels over the threads of an execution space. AxhelmShape covers the element
+/// kernel, whose shape depends on the polynomial order.
 #pragma once
 
 #include "core/types.hpp"
 
 namespace nekbone_k {
 
-/// On a CPU a team is one thread, which does a stretch of memory by itself.
+/// On a CPU, a team is one thread that works through a stretch of memory alone.
 template <class Space>
 struct LaunchShape {
   /// Threads of a team that works through consecutive entries or positions.
   static constexpr int team_size = 1;
-  /// Registers of entries that a thread of a reduction does: a whole stretch.
+  /// Entries per thread of a reduction, in Lanes: on a CPU a whole stretch.
   static constexpr int entries_a_thread = 512;
-  /// Positions of a run of indices at most, and of one with a stride at least: what pays for a loop
-  /// of its own.
+  /// Most positions of a run of indices, and fewest of a run with a stride; a shorter run does not
+  /// pay for a loop of its own.
   static constexpr LocalIndex longest_run = 1024, shortest_run = 16;
-  /// Points of elements whose entries are worked on just before them, as far as one thread has all:
-  /// the entries stay in its caches, and the streams of memory are long. 0: entries come first.
+  /// Local points of a batch: one thread updates the entries of some elements just before it
+  /// applies the operator to them. A batch keeps its entries in the caches and its memory streams
+  /// long. 0: all entries first.
   static constexpr LocalIndex points_at_a_time = 131072;
-  /// Threads that sum over ranks.
+  /// Threads of the team that computes an all-reduce.
   static constexpr int sum_team_size = 1;
 };
 
 /// On a GPU.
 struct GpuLaunchShape {
   static constexpr int team_size = 256;
-  /// Several, so that a GPU has more than one read under way.
+  /// Several, so that a GPU has more than one read in flight per thread.
   static constexpr int entries_a_thread = 8;
   static constexpr LocalIndex longest_run = team_size, shortest_run = team_size;
   static constexpr LocalIndex points_at_a_time = 0;

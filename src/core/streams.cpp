@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "core/streams.hpp"
 
 #include <fmt/format.h>
@@ -41,7 +42,7 @@ std::shared_ptr<void> make_event() {
 
 }  // namespace
 
-// The stream lives until the process ends; of Kokkos' instance Kokkos must see the end.
+// The stream lives until the process ends, but Kokkos' instance must end before Kokkos does.
 ExecutionSpace side_stream() {
   static std::optional<ExecutionSpace> instance;
   if (!instance) {
@@ -71,7 +72,7 @@ void StreamEvent::wait() const {
 
 void run_after(const ExecutionSpace& later, const ExecutionSpace& earlier) {
   if (native_stream(earlier) == native_stream(later)) return;
-  // One will do: who waits, waits for what was recorded when it was told to. It lives until the
+  // One event is enough: a wait refers to the record at the time of the call. It lives until the
   // process ends.
   static auto* const event = new StreamEvent;
   event->record(earlier);

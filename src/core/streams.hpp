@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// A second queue of kernels beside that of the default instance.
+/// A second queue of kernels, concurrent with that of the default instance.
 #pragma once
 
 #include <memory>
@@ -8,27 +9,27 @@
 
 namespace nekbone_k {
 
-/// An instance of ExecutionSpace whose kernels run beside those of the default instance and go
-/// first where both could run: what other ranks wait for should not queue behind other work. One
-/// for the whole run. Where kernels run on the host, the default instance.
+/// An instance of ExecutionSpace whose kernels run concurrently with those of the default instance.
+/// They have higher priority, because other ranks wait for their results. There is one instance for
+/// the whole run. If kernels run on the host, it is the default instance.
 ExecutionSpace side_stream();
 
-/// A point in an instance's queue of kernels that other queues, or the host, can wait for. Its
-/// members return at once unless they say otherwise.
+/// A point in an instance's queue of kernels that other queues or the host can wait for. Members
+/// return at once unless they say otherwise.
 class StreamEvent {
  public:
-  /// The point is now: after what was launched on `earlier` up to here.
+  /// Sets the point after everything launched on `earlier` so far.
   void record(const ExecutionSpace& earlier);
-  /// What is launched on `later` from now on begins after the point recorded last, if any was.
+  /// Kernels launched on `later` from now on begin after the last recorded point, if any.
   void wait(const ExecutionSpace& later) const;
-  /// Returns when the point recorded last has been reached, if any was: the host waits.
+  /// Blocks the host until the last recorded point, if any, is reached.
   void wait() const;
 
  private:
   std::shared_ptr<void> m_event;
 };
 
-/// What is launched on `later` from now on begins after what was launched on `earlier` up to now.
+/// Kernels launched on `later` from now on begin after everything launched on `earlier` so far.
 /// Returns at once.
 void run_after(const ExecutionSpace& later, const ExecutionSpace& earlier);
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
 /// A sum over the threads of a team.
 #pragma once
@@ -6,9 +7,9 @@
 
 namespace nekbone_k {
 
-/// The sum of a value of every thread of a team, taken between barriers that a kernel has anyway:
-/// Kokkos' own reduction brings its own, which small elements feel. put(), barrier, fold(),
-/// barrier, total().
+/// Sum of one value per thread of a team. It reuses barriers that the kernel has anyway, because
+/// the extra barriers of Kokkos' own reduction slow down small elements. Call put(), barrier,
+/// fold(), barrier, total().
 template <int team_size>
 struct TeamSum {
   Lanes* values;  ///< (team_size), in team scratch

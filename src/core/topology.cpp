@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "core/topology.hpp"
 
 #include <unistd.h>
@@ -6,6 +7,7 @@
 #include <cctype>
 #include <charconv>
 #include <fstream>
+#include <map>
 #include <set>
 
 namespace nekbone_k {
@@ -13,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The first line of a file; empty if there is none.
+/// The first line of a file; empty if the file does not exist.
 std::string line_in(const fs::path& path) {
   std::string line;
   std::ifstream file(path);
@@ -21,7 +23,7 @@ std::string line_in(const fs::path& path) {
   return line;
 }
 
-/// The entries of a folder by name; none if it is not there.
+/// The entries of a folder, by name; none if the folder does not exist.
 std::vector<fs::path> entries_of(const fs::path& folder) {
   std::error_code error;
   std::vector<fs::path> entries;
@@ -44,10 +46,20 @@ std::optional<int> integer_of(std::string_view text) {
   return number;
 }
 
-/// The NUMA node in the folder of a device.
+/// The bytes of a cache from text such as "32768K".
+std::optional<double> bytes_of(std::string_view size) {
+  double unit = 1;
+  if (size.ends_with('K')) unit = 1024;
+  if (size.ends_with('M')) unit = 1024 * 1024;
+  if (unit > 1) size.remove_suffix(1);
+  const std::optional<int> number = integer_of(size);
+  return number ? std::optional(unit * *number) : std::nullopt;
+}
+
+/// The NUMA node in a device's folder of sysfs.
 std::optional<int> numa_node_in(const fs::path& device) {
   const std::optional<int> node = integer_of(line_in(device / "numa_node"));
-  return node && *node >= 0 ? node : std::nullopt;  // -1: the machine has but one
+  return node && *node >= 0 ? node : std::nullopt;  // -1: the machine has only one node
 }
 
 /// The state of an InfiniBand adapter's first port, without its number: "4: ACTIVE" is "active".
@@ -81,13 +93,30 @@ std::vector<int> cores_in(std::string_view list) {
 
 int online_core_count() { return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)); }
 
+double last_level_cache_bytes(const fs::path& sys) {
+  int last_level = 0;
+  std::map<std::string, double> sizes;  // by the cores that share a cache
+  for (const fs::path& cpu : entries_of(sys / "devices/system/cpu"))
+    for (const fs::path& cache : entries_of(cpu / "cache")) {
+      const std::optional<double> size = bytes_of(line_in(cache / "size"));
+      const int level = integer_of(line_in(cache / "level")).value_or(0);
+      if (!size || level < last_level || line_in(cache / "type") == "Instruction") continue;
+      if (level > last_level) sizes.clear();
+      last_level = level;
+      sizes[line_in(cache / "shared_cpu_list")] = *size;
+    }
+  double bytes = 0;
+  for (const auto& [cores, size] : sizes) bytes += size;
+  return bytes;
+}
+
 std::vector<NetworkInterface> network_interfaces(const fs::path& sys) {
   std::vector<NetworkInterface> interfaces;
   for (const fs::path& path : entries_of(sys / "class/infiniband"))
     interfaces.push_back(
         {path.filename().string(), "InfiniBand", port_state(path), numa_node_in(path / "device")});
   for (const fs::path& path : entries_of(sys / "class/net")) {
-    // bonding_masters is a file
+    // bonding_masters is a file without operstate
     if (path.filename() == "lo" || !is_there(path / "operstate")) continue;
     const std::string state = line_in(path / "operstate");
     interfaces.push_back({path.filename().string(),

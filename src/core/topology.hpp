@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// What Linux says of a node's cores, NUMA nodes, devices and network interfaces, for whoever has
-/// to place ranks. Nothing here is collective; what cannot be read is left out.
+/// The node's cores, NUMA nodes, devices and network interfaces, as Linux reports them, for placing
+/// ranks. Nothing here is collective. Facts that cannot be read are missing.
 #pragma once
 
 #include <filesystem>
@@ -11,37 +12,43 @@
 
 namespace nekbone_k {
 
-/// The numbers in a list of cores such as "0-1,4", ascending; empty for what is no such list.
+/// Core numbers in a list such as "0-1,4", ascending; empty if the text is not such a list.
 std::vector<int> cores_in(std::string_view list);
 
-/// Cores that are switched on, whoever may use them.
+/// Number of cores that are online, including cores that this process may not use.
 int online_core_count();
 
-/// One way out of the node.
+/// Bytes of the node's last-level caches, each counted once; 0 if unknown. `sys` is the mount point
+/// of sysfs.
+double last_level_cache_bytes(const std::filesystem::path& sys = "/sys");
+
+/// One network interface of the node.
 struct NetworkInterface {
   std::string name;              ///< as Linux calls it, e.g. "eth0" or "mlx5_0"
-  std::string kind;              ///< "Ethernet", "InfiniBand" or "virtual" (of no device)
+  std::string kind;              ///< "Ethernet", "InfiniBand" or "virtual" (no device)
   std::string state;             ///< e.g. "up" or "active"; empty if unknown
-  std::optional<int> numa_node;  ///< that it is next to
+  std::optional<int> numa_node;  ///< the nearest NUMA node
 };
 
-/// All of the node but the loopback, by name. `sys` is where sysfs is mounted.
+/// All interfaces of the node except the loopback: InfiniBand adapters first, each kind by name.
+/// `sys` is the mount point of sysfs.
 std::vector<NetworkInterface> network_interfaces(const std::filesystem::path& sys = "/sys");
 
-/// The NUMA nodes, ascending, that the ways out of the node are next to: its InfiniBand adapters
-/// or, if none of them works, its Ethernet devices; those that are up, or whose state is not known.
+/// NUMA nodes next to the working network interfaces, ascending. These are the InfiniBand adapters
+/// or, if none works, the Ethernet devices. An interface works if it is up or if its state is
+/// unknown.
 std::vector<int> numa_nodes_of(const std::vector<NetworkInterface>& interfaces);
 
-/// The NUMA nodes that `cores` belong to, ascending; empty where Linux knows none.
+/// NUMA nodes that `cores` belong to, ascending; empty if Linux reports none.
 std::vector<int> numa_nodes_of(const std::vector<int>& cores,
                                const std::filesystem::path& sys = "/sys");
 
-/// The NUMA node that the accelerator at `place` on the PCI bus ("0000:1b:00", as device_place())
-/// is next to; nothing where Linux knows none or there is none.
+/// The NUMA node next to the accelerator at `place` on the PCI bus ("0000:1b:00", see
+/// device_place()). Empty if Linux reports none or if `place` is empty.
 std::optional<int> numa_node_of_device(const std::string& place,
                                        const std::filesystem::path& sys = "/sys");
 
-/// Whether the node has the device files of an NVIDIA or AMD GPU.
+/// Whether the node has device files of an NVIDIA or AMD GPU.
 bool has_gpu_files(const std::filesystem::path& dev = "/dev");
 
 }  // namespace nekbone_k

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
 /// Index, memory and view types that every part of nekbone-k shares.
 #pragma once
@@ -13,8 +14,8 @@
 #define NEKBONE_K_UNROLL _Pragma("GCC unroll 16")
 #endif
 
-// Before the body of a lambda that must be inlined. GCC may call one that is large and used twice;
-// compilers for GPUs inline all.
+// Goes before the body of a lambda that must be inlined. GCC may call a large lambda that is used
+// twice; compilers for GPUs inline everything.
 #if defined(__CUDACC__) || defined(__HIPCC__)
 #define NEKBONE_K_INLINED
 #else
@@ -29,7 +30,7 @@ using LocalIndex = std::int32_t;
 /// Identity of a DOF in the whole mesh: equal on every rank and element that touches it.
 using GlobalId = std::int64_t;
 
-/// Where kernels run, and the memory that they read and write.
+/// The execution space of kernels, and the memory that they read and write.
 using ExecutionSpace = Kokkos::DefaultExecutionSpace;
 using DeviceMemory = ExecutionSpace::memory_space;
 using HostMemory = Kokkos::HostSpace;
@@ -44,18 +45,18 @@ using DeviceVector = Kokkos::View<T*, DeviceMemory>;
 template <class T>
 using ConstDeviceVector = Kokkos::View<const T*, DeviceMemory>;
 
-/// Several components of a field in device memory, shape (entry, component); each component is
-/// contiguous, as SEM codes store their velocity components.
+/// Components of a field in device memory, shape (entry, component). Each component is contiguous,
+/// as SEM codes store their velocity components.
 template <class T>
 using DeviceField = Kokkos::View<T**, Kokkos::LayoutLeft, DeviceMemory>;
 
-/// A device vector of `n` entries that is not zeroed first: for memory a kernel is about to fill.
+/// A device vector of `n` uninitialised entries, for memory that a kernel is about to fill.
 template <class T>
 DeviceVector<T> uninitialized(const std::string& label, std::size_t n) {
   return DeviceVector<T>(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), n);
 }
 
-/// Copy of a host range (anything with data() and size()) in device memory.
+/// A copy in device memory of a host range (anything with data() and size()).
 template <class Range>
 auto to_device(const std::string& label, const Range& host) {
   using T = std::remove_cv_t<std::remove_pointer_t<decltype(host.data())>>;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "core/waiting.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +10,10 @@
 namespace nekbone_k {
 
 void give_up_waiting(double patience) {
-  throw InternalError(fmt::format("messages did not come within {:g} s", patience));
+  throw InternalError(
+      fmt::format("messages did not come within {:g} s; if the machine is overloaded, raise "
+                  "gather_scatter.tuning.patience_seconds (doctor: --patience)",
+                  patience));
 }
 
 bool are_done(std::span<MPI_Request> requests) {

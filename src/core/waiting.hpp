@@ -1,10 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Waits that end.
+/// Waits with a time limit.
 #pragma once
 
 #include <mpi.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <span>
@@ -16,12 +18,32 @@ namespace nekbone_k {
 /// How long to wait for others, in seconds.
 inline constexpr double for_ever = std::numeric_limits<double>::infinity();
 
-/// Looks until `done()`. A wait that lasts gives the processor to others between looks, as there
-/// may be more ranks than cores, and calls `idle`. Returns false once it took `patience` seconds.
+/// The time left to wait. A long gap between two polls counts only as a short step, because a
+/// scheduler or a debugger stopped the process in it.
+class Patience {
+ public:
+  explicit Patience(double seconds)
+      : m_left(seconds), m_longest_step(std::min(0.25, seconds / 8)), m_last(wall_seconds()) {}
+
+  /// Whether the time is used up.
+  bool has_ended() {
+    const double now = wall_seconds();
+    m_left -= std::min(now - m_last, m_longest_step);
+    m_last = now;
+    return m_left < 0;
+  }
+
+ private:
+  double m_left, m_longest_step, m_last;  // seconds
+};
+
+/// Polls until `done()` is true. A long wait yields the processor and calls `idle` between polls,
+/// because there may be more ranks than cores. Returns false after `patience` seconds, not counting
+/// time in which the process was stopped.
 template <class Done, class Idle>
 bool wait_until(const Done& done, double patience, const Idle& idle) {
   constexpr int looks_before_yielding = 1000;
-  const double begin = wall_seconds();
+  Patience left(patience);
   for (int looks = 0; !done();) {
     if (looks < looks_before_yielding) {
       ++looks;
@@ -29,7 +51,7 @@ bool wait_until(const Done& done, double patience, const Idle& idle) {
     }
     sched_yield();
     idle();
-    if (wall_seconds() - begin > patience) return false;
+    if (left.has_ended()) return false;
   }
   return true;
 }
@@ -38,18 +60,18 @@ bool wait_until(const Done& done, double patience) {
   return wait_until(done, patience, [] {});
 }
 
-/// Throws the InternalError of a wait for messages that ended without them.
+/// Throws InternalError: messages did not arrive within `patience` seconds.
 [[noreturn]] void give_up_waiting(double patience);
 
 /// MPI_Testall: whether all requests are done.
 bool are_done(std::span<MPI_Request> requests);
 
-/// MPI_Waitall, but gives the processor to others while it waits long, and throws InternalError
-/// when the requests are not done after `patience` seconds; they then still are under way, and what
-/// they use must not be freed.
+/// Like MPI_Waitall, but yields the processor during a long wait. Throws InternalError if the
+/// requests are not done after `patience` seconds. They are then still in progress, so their
+/// buffers must not be freed.
 void wait_all(std::span<MPI_Request> requests, double patience);
 
-/// wait_all() that calls action(i) as soon as requests[i] is found done, in any order.
+/// wait_all() that calls action(i) as soon as requests[i] is done, in any order.
 void wait_each(std::span<MPI_Request> requests, double patience,
                const std::function<void(int)>& action);
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "core/watchdog.hpp"
 
 #include <algorithm>
@@ -30,7 +31,8 @@ void Watchdog::rest() {
 }
 
 void Watchdog::run() {
-  constexpr double step = 1;  // seconds; of a longer sleep, the process was stopped
+  constexpr double step = 1;         // seconds
+  constexpr double oversleep = 0.5;  // a sleep ends later than this only if the process was stopped
   std::unique_lock lock(m_mutex);
   while (!m_ends) {
     if (m_left <= 0) {
@@ -42,11 +44,13 @@ void Watchdog::run() {
       continue;
     }
     const auto begin = Clock::now();
-    m_changed.wait_for(lock, std::chrono::duration<double>(std::min(m_left, step)));
+    const std::chrono::duration<double> sleep(std::min(m_left, step));
+    m_changed.wait_for(lock, sleep);
     const auto end = Clock::now();
-    // What was begun meanwhile has been waited for since then only.
+    if (end - begin > sleep + std::chrono::duration<double>(oversleep)) continue;
+    // If watch() was called during the sleep, only the time since then counts.
     const std::chrono::duration<double> waited = end - std::max(begin, m_since);
-    m_left -= std::min(waited.count(), 2 * step);
+    m_left -= waited.count();
   }
 }
 

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Raises an alarm where something does not come back.
+/// Raises an alarm if an operation does not return in time.
 #pragma once
 
 #include <chrono>
@@ -13,25 +14,25 @@
 
 namespace nekbone_k {
 
-/// A thread that raises an alarm when the main thread does not come back from something in time.
+/// A thread that raises an alarm when the main thread does not return from an operation in time.
 class Watchdog {
  public:
-  /// `alarm(what)` is called, by the thread, where watch(what) was not followed by another watch()
-  /// or rest() in time. Usually it does not return.
+  /// The thread calls `alarm(what)` if neither another watch() nor rest() follows watch(what) in
+  /// time. `alarm` usually does not return.
   explicit Watchdog(std::function<void(const std::string& what)> alarm);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  /// From now on `seconds` are left for `what`, and up to one more. Time in which the process was
-  /// stopped (a debugger, a suspended job) does not count. Cheap, and wakes no thread, as it is
-  /// called around what is timed.
+  /// Sets the deadline of `what` to `seconds` from now; the alarm comes up to one second later.
+  /// Time in which the process is stopped (a debugger, a suspended job) does not count. The call is
+  /// cheap and wakes no thread, because it surrounds timed operations.
   void watch(const std::string& what, double seconds);
-  /// Nothing is waited for.
+  /// Removes the deadline.
   void rest();
 
  private:
-  using Clock = std::chrono::steady_clock;  // not MPI's: calls of MPI are for the main thread
+  using Clock = std::chrono::steady_clock;  // not MPI_Wtime: only the main thread calls MPI
 
   void run();
 
@@ -40,9 +41,9 @@ class Watchdog {
   std::condition_variable m_changed;
   std::string m_what;
   double m_left = for_ever;   // seconds
-  Clock::time_point m_since;  // of watch()
+  Clock::time_point m_since;  // the last watch()
   bool m_ends = false;
-  std::thread m_thread;  // last, as it uses the others
+  std::thread m_thread;  // last, as it uses the other members
 };
 
 }  // namespace nekbone_k

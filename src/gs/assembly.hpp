@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// The gather-scatter within one rank: rows (assembled DOFs) and the local points that form them.
+/// The gather–scatter within one rank: rows (assembled DOFs) and the local points that form them.
 #pragma once
 
 #include <algorithm>
@@ -13,30 +14,30 @@
 #include "core/errors.hpp"
 #include "core/types.hpp"
 #include "gs/index_lists.hpp"
-#include "gs/reduction.hpp"
+#include "reduce/reduction.hpp"
 
 namespace nekbone_k {
 
-/// Q and Qᵀ of one rank, by row: each row is formed by a list of points, in a fixed order. A
-/// point belongs to one row or to none, and a row has a point at least.
+/// Q and Qᵀ of one rank, stored by row: a row is a list of points in a fixed order. A point belongs
+/// to one row at most. A row has at least one point.
 class Assembly {
  public:
   static constexpr LocalIndex no_row = -1;
 
-  /// The order of a row's points: by their numbers.
+  /// Orders the points of a row by their numbers.
   struct ByNumber {
     LocalIndex operator()(LocalIndex point) const { return point; }
   };
 
-  /// `point_rows[p]` is the row of local point p, or no_row. The points of a row are combined in
-  /// the order of key(p). A counting sort: linear in time.
+  /// `point_rows[p]` is the row of local point p, or no_row. Rows combine their points in the order
+  /// of key(p). Uses a counting sort in linear time. Throws InternalError if a row has no points.
   template <class PointRows, class Key = ByNumber>
   Assembly(LocalIndex n_rows, const PointRows& point_rows, const Key& key = {})
       : m_n_rows(n_rows), m_n_points(static_cast<LocalIndex>(point_rows.size())) {
     std::vector<LocalIndex> offsets(n_rows + 1, 0);
     for (LocalIndex p = 0; p < m_n_points; ++p)
       if (point_rows[p] != no_row) ++offsets[point_rows[p]], ++m_n_joined_points;
-    // Shifted by one row while filling: offsets[r] runs from the row's begin to its end.
+    // While the lists are filled, offsets[r] moves from the start of row r to its end.
     LocalIndex begin = 0;
     for (LocalIndex r = 0; r <= n_rows; ++r) begin += std::exchange(offsets[r], begin);
 
@@ -57,18 +58,18 @@ class Assembly {
 
   LocalIndex n_rows() const { return m_n_rows; }
   LocalIndex n_points() const { return m_n_points; }
-  /// Points that belong to a row.
+  /// Number of points that belong to a row.
   LocalIndex n_joined_points() const { return m_n_joined_points; }
-  /// Least bytes that gather() of all rows reads and writes: a double each point and each row, and
-  /// the lists of points.
+  /// Minimum traffic of gather() over all rows, in bytes: one double per point and per row, and the
+  /// lists of points.
   double least_bytes() const {
     return double{sizeof(double)} * (double{1} * m_n_joined_points + m_n_rows) +
            m_row_points.least_bytes();
   }
 
-  /// rows(r) = the points of row r combined, for r in [begin, end): Qᵀ for Reduction::add. Shapes:
-  /// points (n_points, components), rows (>= end, components). In the order of the kernels of
-  /// `stream`; returns before the kernel ends.
+  /// rows(r) = the combination of the points of row r, for r in [begin, end). With Reduction::add
+  /// this is Qᵀ. Shapes, in device memory: points (n_points, components), rows (>= end,
+  /// components). Runs in `stream`; returns before the kernel ends.
   template <class T>
   void gather(const DeviceField<T>& points, const DeviceField<T>& rows, Reduction op,
               LocalIndex begin, LocalIndex end, const ExecutionSpace& stream = {}) const {
@@ -77,7 +78,8 @@ class Assembly {
     });
   }
 
-  /// points(p) = rows(row of p), for the points of rows [begin, end): Q. Shapes as in gather().
+  /// points(p) = rows(row of p), for the points of rows [begin, end). This is Q. Shapes as in
+  /// gather().
   template <class T>
   void scatter(const DeviceField<T>& rows, const DeviceField<T>& points, LocalIndex begin,
                LocalIndex end) const {
@@ -106,8 +108,8 @@ class Assembly {
     });
   }
 
-  /// gather_scatter() with the operation as a type. Public because nvcc allows no kernel in a
-  /// private member.
+  /// gather_scatter() with the operation as a type. Public because nvcc rejects kernels in private
+  /// members.
   template <Reduction op, class T>
   void gather_scatter_with(const DeviceField<T>& points, LocalIndex begin, LocalIndex end) const {
     if constexpr (is_host_device)
@@ -131,8 +133,7 @@ class Assembly {
         });
   }
 
-  /// gather() with the operation as a type. Public because nvcc allows no kernel in a private
-  /// member.
+  /// gather() with the operation as a type. Public because nvcc rejects kernels in private members.
   template <Reduction op, class T>
   void gather_with(const DeviceField<T>& points, const DeviceField<T>& rows, LocalIndex begin,
                    LocalIndex end, const ExecutionSpace& stream) const {
@@ -157,18 +158,17 @@ class Assembly {
   }
 
  private:
-  // On a CPU a run of rows at a time: what its rows read and write lies in a few pieces, over which
-  // loops become SIMD instructions. On a GPU, whose threads are its lanes, a row a thread does
-  // that.
+  // A CPU kernel handles one run of rows at a time. A run reads and writes a few contiguous pieces,
+  // so that its loops compile to SIMD instructions. A GPU kernel handles one row per thread.
 
-  /// Rows first, first + 1 … first + n - 1. The points of the r-th lie r * stride behind those of
-  /// the first or, where stride is 0, bases[r] - points.base.
+  /// Rows first … first + n - 1. The points of row first + r lie r * stride behind those of row
+  /// first. If stride is 0, they lie bases[r] - points.base behind.
   struct Run {
     LocalIndex first, n, stride;
     IndexList points;
-    const LocalIndex* bases;  ///< of the rows' points, where there is no stride
+    const LocalIndex* bases;  ///< first point of each row; needed if stride is 0
 
-    /// Of a run with a stride.
+    /// Rows [from, from + count) of this run, which must have a stride.
     Run part(LocalIndex from, LocalIndex count) const {
       return {first + from, count, stride, {points.base + from * stride, points.pattern}, bases};
     }
@@ -196,7 +196,8 @@ class Assembly {
     });
   }
 
-  /// work(r, distance) for each row of the run: how far its points are behind those of the first.
+  /// Calls work(r, distance) for each row of the run. `distance` is the offset of its points from
+  /// those of the first row.
   template <class Work>
   static void for_rows(const Run& run, const Work& work) {
     if (run.stride != 0) {
@@ -206,12 +207,12 @@ class Assembly {
     }
   }
 
-  /// Whether loops over the run are worth SIMD instructions.
+  /// Whether SIMD pays for loops over the run.
   static bool is_simd_run(const Run& run) { return run.stride == 1 && run.n >= 16; }
 
-  /// Calls action(distances) with the distances of a row's points from its first, an array of as
-  /// many as there are where that is 2, 4 or 8 (faces, edges and corners of a box's elements), so
-  /// that loops over them unroll, else what IndexList has.
+  /// Calls action(distances) with the distances of the points of a row from its first point. Faces,
+  /// edges and corners of the elements of a box have 2, 4 or 8 points. For these, `distances` is an
+  /// array of that size, so that loops over it unroll.
   template <class Action>
   static void with_distances(const IndexList& points, const Action& action) {
     const auto copied = [&]<std::size_t count>(std::array<LocalIndex, count> distances) {
@@ -230,7 +231,7 @@ class Assembly {
     }
   }
 
-  /// The points of one row combined in their order; `one` is the first.
+  /// Combines the points of one row in their order; `one` is the first point.
   template <Reduction op, class T, class Distances>
   static T combine_row(const T* one, const Distances& distances) {
     T value = *one;
@@ -243,7 +244,7 @@ class Assembly {
     for (const LocalIndex distance : distances) one[distance] = value;
   }
 
-  /// to[r] = the points of the run's r-th row combined.
+  /// to[r] = the combination of the points of row r of the run.
   template <Reduction op, class T>
   static void combine_run(const Run& run, const T* KOKKOS_RESTRICT points, T* KOKKOS_RESTRICT to) {
     with_distances(run.points, [&](const auto& distances) {
@@ -278,7 +279,7 @@ class Assembly {
     });
   }
 
-  /// Every point of each row of the run = the points of that row combined.
+  /// Sets every point of each row of the run to the combination of the points of that row.
   template <Reduction op, class T>
   static void combine_and_spread_run(const Run& run, T* points) {
     constexpr LocalIndex at_once = 64;

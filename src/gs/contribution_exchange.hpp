@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// The kernels before and after an exchange of contributions.
+/// Kernels before and after an exchange of contributions.
 #pragma once
 
 #include <string>
@@ -8,12 +9,12 @@
 #include "core/types.hpp"
 #include "gs/contribution_plan.hpp"
 #include "gs/index_runs.hpp"
-#include "gs/reduction.hpp"
+#include "reduce/reduction.hpp"
 
 namespace nekbone_k {
 
-/// What a ContributionPlan has beside its plan of messages, with the plan of the DOFs; index arrays
-/// in device memory.
+/// The arrays of a ContributionPlan in device memory, and the plan of the DOFs. The plan of the
+/// messages is kept elsewhere.
 struct DeviceContributions {
   DeviceContributions(HaloPlan plan, const ContributionPlan& contributions)
       : dofs(std::move(plan)),
@@ -25,11 +26,11 @@ struct DeviceContributions {
 
   HaloPlan dofs;
   DeviceVector<LocalIndex> place_points, source_offsets, sources;
-  DeviceRuns runs;  ///< all shared DOFs, cut into pieces; none has a stride
+  DeviceRuns runs;  ///< all shared DOFs in pieces without a stride
 };
 
-/// Copies the values of points, shape (n_points, components), to their places; zero where there is
-/// none. In the order of the kernels of `stream`.
+/// Copies the values of points, shape (n_points, components), to their places; a place without a
+/// point gets zero. Both are in device memory. Runs in `stream`.
 template <class T>
 void take_contributions(const DeviceVector<LocalIndex>& place_points, const DeviceField<T>& points,
                         const DeviceField<T>& places, const ExecutionSpace& stream) {
@@ -45,7 +46,7 @@ void take_contributions(const DeviceVector<LocalIndex>& place_points, const Devi
       });
 }
 
-/// The contributions of all ranks to DOFs, in the order of their keys; for unpack_by().
+/// Combines the contributions of all ranks to DOFs in the order of their keys. For unpack_by().
 template <class T, Reduction op>
 struct CombineContributions {
   DeviceField<T> field, places;

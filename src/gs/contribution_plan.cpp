@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "gs/contribution_plan.hpp"
 
 #include <algorithm>
@@ -9,8 +10,8 @@ namespace {
 
 constexpr GlobalId no_key = -1;
 
-/// Sends `values_of(s)` for each shared DOF in each message to the neighbours; returns what came
-/// from each, by rank. Every DOF has as many values in both directions.
+/// Sends `values_of(s)` for each shared DOF of each message. Returns the values received from each
+/// rank. A DOF has the same number of values in both directions.
 template <class ValuesOf>
 std::vector<std::vector<std::int64_t>> exchange_by_dof(const Communicator& comm,
                                                        const HaloPlan& plan,
@@ -23,7 +24,7 @@ std::vector<std::vector<std::int64_t>> exchange_by_dof(const Communicator& comm,
   return comm.exchange(to_rank);
 }
 
-/// Of each shared DOF, the most points that a rank has of it.
+/// For each shared DOF, the largest number of points that any rank has of it.
 std::vector<LocalIndex> find_places(const Communicator& comm, const HaloPlan& plan,
                                     const SharedPoints& shared) {
   std::vector<LocalIndex> places(plan.n_shared());
@@ -40,7 +41,7 @@ std::vector<LocalIndex> find_places(const Communicator& comm, const HaloPlan& pl
   return places;
 }
 
-/// A plan in which every place is a DOF of its own.
+/// A plan that treats every place as a DOF of its own.
 HaloPlan make_message_plan(const Communicator& comm, const HaloPlan& plan,
                            const std::vector<LocalIndex>& places) {
   const auto here = places.empty() ? 0 : *std::max_element(places.begin(), places.end());

@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// The one thing in which exchange strategies differ: how a rank's packed messages reach its
-/// neighbours.
+/// The interface of exchange strategies: how the packed messages of a rank reach its neighbours.
 #pragma once
 
 #include <cstddef>
@@ -14,91 +14,95 @@
 
 namespace nekbone_k {
 
-/// Packed messages in device memory: HaloPlan::n_slots() items to send and as many to receive, each
-/// of `item_bytes` bytes (all components of one shared DOF).
+/// Packed messages in device memory: HaloPlan::n_slots() items to send and the same number to
+/// receive. An item has `item_bytes` bytes: all components of one shared DOF.
 struct MessageBuffers {
   void* send = nullptr;
   void* receive = nullptr;
   std::size_t item_bytes = 0;
-  /// Where the kernels run that fill `send` and drain `receive`, and those of the exchange.
+  /// The stream of the kernels that fill `send` and drain `receive`, and of the exchange.
   ExecutionSpace stream = {};
-  /// Seconds after which a wait for messages is given up with an InternalError, where a strategy
-  /// can: its buffers must then not be freed.
+  /// Timeout of a wait for messages, in seconds. A strategy that supports it then throws an
+  /// InternalError; its buffers must not be freed after that.
   double patience = for_ever;
 
   std::size_t bytes(const HaloPlan& plan) const { return item_bytes * plan.n_slots(); }
-  /// A neighbour's message in `buffer`, which is one of the two or laid out like them.
+  /// The message of a neighbour in `buffer`, which has the layout of `send` and `receive`.
   std::byte* message(void* buffer, const Neighbour& n) const {
     return static_cast<std::byte*>(buffer) + n.offset * item_bytes;
   }
 };
 
-/// A field whose shared entries are to be sent: component c of shared DOF s is the value_bytes
-/// bytes at data + (c * component_stride + s) * value_bytes, in device memory.
+/// A field in device memory whose shared entries are sent. Component c of shared DOF s is the
+/// value_bytes bytes at data + (c * component_stride + s) * value_bytes.
 struct OutgoingField {
   const void* data = nullptr;
   std::size_t component_stride = 0, value_bytes = 0;
   int components = 1;
 };
 
-/// What a kernel that unpacks has to read, n_slots items, and the flags that it has to see raised
-/// before: those of messages that other ranks' kernels write.
+/// Input of an unpack kernel: n_slots items, and the flags that it must wait for. Kernels of other
+/// ranks raise these flags when they have written a message.
 struct Arrival {
-  const void* messages = nullptr;
-  const Flag* flags = nullptr;  ///< (n_flags) raised to `call`; see await()
+  const void* messages = nullptr;  ///< null if they are in MessageBuffers::receive
+  const Flag* flags = nullptr;     ///< (n_flags) raised to `call`; see await()
   int n_flags = 0;
   std::uint64_t call = 0;
-  int* late = nullptr;
+  Late* late = nullptr;
 };
 
 struct WordMessages;  // exchange_by_kernel.hpp
 
-/// Moves the packed messages of one set of buffers, again and again.
+/// Moves the messages of one set of buffers. An exchange has four steps, on every rank in this
+/// order, even without neighbours:
 ///
-/// Every rank alternates start() and finish(), also one without neighbours. start() waits for the
-/// kernels launched on the buffers' stream as far as it must, and after finish() a kernel launched
-/// there sees what was received. Destruction is collective: some strategies free what they share
-/// with other ranks.
+/// 1. pack() makes messages from a field. If it cannot, a kernel of the caller fills `send`.
+/// 2. post() sends the messages.
+/// 3. wait() waits for messages of the neighbours, and says where an unpack kernel finds them.
+/// 4. A kernel of the caller unpacks them there. A caller without such a kernel calls unpack(), and
+///    finds all messages in `receive`.
+///
+/// Kernels of steps 1 and 4 run in the stream of the buffers; steps 2 and 3 wait for that stream as
+/// far as they must. exchange_by_kernel() replaces all steps if one kernel can do them. Destruction
+/// is collective, because some strategies free memory that they share with other ranks.
 class Exchange {
  public:
   virtual ~Exchange() = default;
 
-  /// Posts everything; returns without waiting for messages where the strategy can. The last unpack
-  /// may still be running: nothing may arrive in `receive` before it is done.
-  virtual void start() = 0;
-  /// Waits until all messages are in `receive` and `send` may be changed.
-  virtual void finish() = 0;
-
-  /// For strategies whose kernels pack `field` on the way, or that send pieces of it: launches what
-  /// they need, instead of a kernel that fills `send`, before start(). Returns false, and does
-  /// nothing, where there is no such way. Waits for nothing. The shared entries of `field`
-  /// stay as they are until after finish().
+  /// Prepares the messages from `field`. For strategies whose kernels pack and send at once, or
+  /// that send pieces of the field. Returns false and does nothing if the strategy cannot; then the
+  /// caller fills `send`. Does not wait. The caller keeps the shared entries of `field` unchanged
+  /// until after wait().
   virtual bool pack(const OutgoingField&) { return false; }
-  /// finish(), for an unpack kernel launched next that can read elsewhere than in `receive`, and
-  /// wait for flags itself.
-  virtual Arrival arrive(const void* receive) {
-    finish();
-    return {receive};
-  }
+  /// Posts all messages. Returns without waiting for them if the strategy can. The previous unpack
+  /// kernel may still run: no message may arrive in `receive` before it ends.
+  virtual void post() = 0;
+  /// Waits until the caller may change `send`, and until all messages are here for a kernel that is
+  /// launched next. That kernel may have to read messages outside `receive` and to wait for flags;
+  /// the result says so.
+  virtual Arrival wait() = 0;
+  /// Brings all messages to `receive`, for a kernel that is launched next. For strategies whose
+  /// wait() leaves them elsewhere.
+  virtual void unpack() {}
 
-  /// For strategies by which one kernel can do a whole exchange: begins one, in the place of
-  /// pack(), start() and finish(), and returns what that kernel, launched next, has to write and to
-  /// wait for; valid until the next exchange begins. Null, and nothing has begun, where there is no
-  /// such way. All ranks get one or none, and may use both ways in turn.
-  virtual const WordMessages* begin_by_kernel() { return nullptr; }
+  /// Begins an exchange by one kernel. Returns what that kernel, launched next, must write and wait
+  /// for; it is valid until the next exchange begins. Returns null and begins nothing if the
+  /// strategy has no such kernel. The result is null on all ranks or on none. A caller may
+  /// alternate between both ways.
+  virtual const WordMessages* exchange_by_kernel() { return nullptr; }
 
-  /// Throws InternalError if a message that kernels waited for did not come. To be called where the
-  /// host has waited for the device.
+  /// Throws InternalError if a message that kernels waited for did not come. Call it after the host
+  /// has waited for the device.
   virtual void check() const {}
 
-  /// Copies `receive` in device memory to every further buffer that messages pass through, so that
-  /// verification finds what was not delivered. Nothing to do where there is none. Collective,
-  /// between two exchanges.
+  /// Copies `receive`, in device memory, to all other buffers that messages pass through, so that
+  /// verification finds messages that were not delivered. Does nothing if there are none.
+  /// Collective; call it between two exchanges.
   virtual void poison() {}
 };
 
-/// What makes an Exchange. The plan and the buffers outlive it. Collective; throws UnavailableError
-/// on every rank where this build or this machine lacks what it needs.
+/// Makes an Exchange. The plan and the buffers outlive it. Collective; throws UnavailableError on
+/// every rank if this build or this machine lacks what it needs.
 using ExchangeFactory = std::unique_ptr<Exchange> (*)(const Communicator&, const HaloPlan&,
                                                       const MessageBuffers&);
 

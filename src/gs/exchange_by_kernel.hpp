@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// A kernel that does a whole exchange: it writes messages straight into the memory of neighbours,
-/// and waits for what they write here. strategies/peer_memory.hpp makes what it needs, HaloExchange
+/// A whole exchange by one kernel: it writes messages into the memory of the neighbours, and waits
+/// for the messages that they write here. strategies/peer_memory.hpp makes its data; HaloExchange
 /// launches it.
 #pragma once
 
@@ -10,33 +11,33 @@
 #include "core/peer_memory.hpp"
 #include "core/types.hpp"
 #include "gs/index_runs.hpp"
-#include "gs/reduction.hpp"
+#include "reduce/reduction.hpp"
 
 namespace nekbone_k {
 
-/// What stands in the place of a word of a message that has not come: a NaN, of floats and doubles.
-/// A word of 8 bytes is two of 4.
+/// Placeholder for a word of a message that has not come: a NaN of floats and of doubles. A word of
+/// 8 bytes is two placeholders of 4 bytes.
 template <class Word>
 inline constexpr Word not_come = static_cast<Word>(0x7ff4'dead'7ff4'dead);
 
-/// A number as a word that can be told from one that has not come: of NaNs one becomes another, so
-/// that the copies of a DOF may differ in a bit of such a one.
+/// The word that is sent for a number. It differs from the placeholder: a NaN with the bits of the
+/// placeholder is sent as another NaN. So copies of a DOF may differ in one bit of that NaN.
 template <class Word, class T>
 KOKKOS_FORCEINLINE_FUNCTION Word as_sent(T value) {
   const auto word = Kokkos::bit_cast<Word>(value);
   return word == not_come<Word> ? word ^ 1 : word;
 }
 
-/// What a word that others write is now.
+/// Reads a word that other ranks write.
 template <class Word>
 KOKKOS_FORCEINLINE_FUNCTION Word look_at(const Word* word) {
   return *const_cast<const volatile Word*>(word);
 }
 
-/// What has come in a word that was last seen as `seen`, once it has; see look_until(). Leaves the
-/// word free for the call after next.
+/// Waits until a word has come, and returns it; `seen` is its value at the last look. See
+/// look_until(). Writes the placeholder back, so that the word is free for the call after next.
 template <class Word>
-KOKKOS_FORCEINLINE_FUNCTION Word take(Word* word, Word seen, int* late) {
+KOKKOS_FORCEINLINE_FUNCTION Word take(Word* word, Word seen, Late* late) {
   if (seen == not_come<Word>) {
     look_until(
         [&] {
@@ -49,28 +50,31 @@ KOKKOS_FORCEINLINE_FUNCTION Word take(Word* word, Word seen, int* late) {
   return seen;
 }
 
-/// The messages of an exchange by one kernel at one call.
+/// The messages of one call of an exchange by one kernel, in device memory.
 ///
-/// They need no flags, and no fences: a word of a message, which no processor tears, is there when
-/// it is no longer what stands for one that has not come, and it becomes that again when it is
-/// taken. (In a like way do the small all-reduces of NVIDIA's TensorRT-LLM, there called
-/// Lamport's.) Words are stored before others are looked for, which compilers may not turn round as
-/// long as they cannot know that the two lie apart: so no KOKKOS_RESTRICT. Before a flag a writer
-/// would wait until all that it wrote has arrived, and behind it a reader for the last word of
-/// many.
+/// They need neither flags nor fences. A word of a message has come when it differs from the
+/// placeholder; no processor tears a word. The reader then puts the placeholder back. The small
+/// all-reduces of NVIDIA's TensorRT-LLM ("Lamport") use a similar protocol. With flags, a writer
+/// would wait before the flag until all its stores have arrived, and a reader would wait for the
+/// last of many words.
+///
+/// A thread stores words before it looks for others. Compilers may not reorder the two unless they
+/// know that the memory is distinct, so there is no KOKKOS_RESTRICT.
 struct WordMessages {
-  /// Slots of a piece for each thread of a team.
+  /// Maximum slots of a piece per thread of a team.
   static constexpr int most_a_thread = 4;
 
-  /// What a team does: exchanges these slots of the message to a peer, which both ends cut into the
-  /// same pieces, or, without a peer, combines some of the DOFs that are in several messages.
+  /// The work of one team. With a peer, the team exchanges these slots of the message to it; both
+  /// ends cut the message into the same pieces. Without a peer, it combines some of the DOFs that
+  /// are in several messages.
   struct Piece {
     static constexpr int no_peer = -1;
     int peer;
-    IndexRun run;              ///< of slots and their DOFs; of shared_by_several
-    bool has_several = false;  ///< whether some of its DOFs are in other messages, too
+    IndexRun run;              ///< of slots and their DOFs, or of shared_by_several
+    bool has_several = false;  ///< whether other messages contain some of its DOFs
   };
-  /// Where words to a peer go, at even and odd calls, as if all slots were its.
+  /// Destination of words to a peer at even and odd calls, shifted so that slots of this rank index
+  /// it.
   struct Peer {
     std::byte* to[2];
   };
@@ -78,39 +82,39 @@ struct WordMessages {
   DeviceVector<Peer> peers;
   DeviceVector<LocalIndex> dofs;               ///< (slots)
   DeviceVector<LocalIndex> shared_by_several;  ///< DOFs in several messages
-  /// To peers in ascending rank, and then those without.
+  /// Pieces with a peer in ascending rank, then pieces without a peer.
   ///
-  /// No deadlock, though not all teams may find room at once: teams take pieces in this order, and
-  /// write before they wait. Of all pieces not yet combined take the first by lower rank, higher
-  /// rank and place in the message: at both ends everything before it has been combined, so that
-  /// both have a team free to write it. For that the kernel must have the device: no other one that
-  /// waits for ranks may be running, as between start() and finish() of another exchange.
+  /// There is no deadlock, even if not all teams run at once. Teams take pieces in this order and
+  /// write before they wait. Order the pieces that are not yet combined by lower rank, higher rank
+  /// and place in the message. Everything before the first one has been combined at both ends, so
+  /// both have a team free to write it. This needs the whole device: no other kernel that waits for
+  /// ranks may run, as it may between pack() and unpack() of another exchange.
   DeviceVector<Piece> pieces;
-  DeviceVector<std::uint64_t> n_taken;  ///< (1) pieces, at this and all earlier calls
-  /// (1) Pieces with DOFs in several messages that no longer need the field, at all calls.
+  DeviceVector<std::uint64_t> n_taken;  ///< (1) pieces taken, at this and all earlier calls
+  /// (1) Pieces with DOFs in several messages that have finished reading the field, at all calls.
   DeviceVector<std::uint64_t> n_read;
-  std::uint64_t n_with_several = 0;  ///< of the pieces
+  std::uint64_t n_with_several = 0;  ///< number of pieces with has_several
   std::uint64_t call = 0;            ///< the first is 1
-  void* landing = nullptr;           ///< what comes at this call
-  int* late = nullptr;               ///< in the host's memory
+  void* landing = nullptr;           ///< messages of this call
+  Late* late = nullptr;              ///< in host memory
 
-  /// A message's words, as numbers, for those who read each once.
+  /// The words of a message as numbers, for a reader that reads each word once.
   template <class T, class Word>
   struct Taken {
     Word* landing;
-    int* late;
+    Late* late;
     KOKKOS_FORCEINLINE_FUNCTION T operator[](std::size_t at) const {
       return Kokkos::bit_cast<T>(take(landing + at, look_at(landing + at), late));
     }
   };
 };
 
-/// A whole exchange of a field of T by the teams of one kernel: see WordMessages. A piece is
-/// combined by the team that wrote it, each word as soon as it is there, but for DOFs that are in
-/// several messages. `Shares` is a CombineShares.
+/// A whole exchange of a field of T by the teams of one kernel; see WordMessages. The team that
+/// wrote a piece combines it, each word as soon as it has come, except DOFs that are in several
+/// messages. `Shares` is a CombineShares.
 template <class T, class Shares>
 struct ExchangeByKernel {
-  /// So many teams at once on a multiprocessor that those that wait leave others to write.
+  /// Several teams per multiprocessor, so that waiting teams leave room for teams that write.
   using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<RunShape::team_size, 6>>;
   using Team = Policy::member_type;
   using Word = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
@@ -149,14 +153,14 @@ struct ExchangeByKernel {
   }
   KOKKOS_FORCEINLINE_FUNCTION Word* here() const { return static_cast<Word*>(messages.landing); }
 
-  /// Whether the share of DOF s in `slot` is combined with the piece: it is in no other.
+  /// Whether DOF s in `slot` is combined with its piece: no other message contains it.
   KOKKOS_FORCEINLINE_FUNCTION bool is_whole(const Piece& piece, LocalIndex s,
                                             LocalIndex slot) const {
     return !piece.has_several || shares.only_slots(s) == slot;
   }
 
-  /// Of fields of one component whose shares may be combined in either order: a thread reads and
-  /// writes several numbers before it waits for any.
+  /// For fields of one component whose shares commute: a thread reads and writes several numbers
+  /// before it waits for any.
   KOKKOS_FORCEINLINE_FUNCTION void exchange_numbers(const Piece& piece, int from) const {
     const IndexRun run = piece.run;
     T* const field = shares.field.data();
@@ -210,15 +214,15 @@ struct ExchangeByKernel {
   }
 };
 
-/// Launches an ExchangeByKernel in the order of the kernels of `stream`. Only on a GPU: kernels on
-/// a CPU would hold up what they wait for.
+/// Launches an ExchangeByKernel in `stream`. Does nothing on a CPU, where kernels would block the
+/// processes that they wait for.
 template <class T, class Shares>
 void launch_exchange(const ExecutionSpace& stream, const WordMessages& messages,
                      const Shares& shares) {
   const auto n_pieces = static_cast<int>(messages.pieces.extent(0));
   if (n_pieces == 0) return;
-  // So large a functor would else go through constant memory: for that the host waits, and pieces
-  // of 16 MiB were written in 90 in place of 67 µs on an H200.
+  // Without the hint, Kokkos passes so large a functor through constant memory, for which the host
+  // waits. On an H200, pieces of 16 MiB took 90 µs without it and 67 µs with it.
   if constexpr (!is_host_device)
     Kokkos::parallel_for(
         "nekbone_k: exchange",

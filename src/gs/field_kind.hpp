@@ -1,26 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Which fields are exchanged.
+/// The kinds of fields that are exchanged.
 #pragma once
 
 #include <string>
 
 namespace nekbone_k {
 
-/// Of the values of a field, by their IEEE 754 names in the input: float and double.
+/// IEEE 754 format of the values of a field: float or double. The input uses these names.
 enum class Precision { single, double_ };
 
 inline const char* name(Precision precision) {
   return precision == Precision::single ? "single" : "double";
 }
 
-/// What the bytes of a field's messages depend on beside its DOFs. CG's are of the default.
+/// Components and precision of a field: with its DOFs they give the size of its messages. The
+/// default is the kind of CG.
 struct FieldKind {
   int components = 1;
   Precision precision = Precision::double_;
 
-  /// Bytes of all components of one DOF: an item of a message.
+  /// Bytes of all components of one DOF: one item of a message.
   int item_bytes() const { return components * (precision == Precision::single ? 4 : 8); }
-  /// For people: "doubles", or "3 floats a DOF".
+  /// Text for people: "doubles", or "3 floats a DOF".
   std::string text() const {
     const std::string values = precision == Precision::single ? "floats" : "doubles";
     return components == 1 ? values : std::to_string(components) + " " + values + " a DOF";
@@ -28,7 +30,7 @@ struct FieldKind {
   bool operator==(const FieldKind&) const = default;
 };
 
-/// Calls `action` with a zero of the type of a precision's values, and returns what it does.
+/// Calls `action` with a zero of the value type of a precision, and returns its result.
 template <class Action>
 auto with_value_type(Precision precision, const Action& action) {
   return precision == Precision::single ? action(float{}) : action(double{});

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "gs/gather_scatter.hpp"
 
 #include <algorithm>
@@ -16,13 +17,13 @@ struct Numbering {
   std::vector<LocalIndex> point_rows;
 };
 
-/// Renumbers the rows that are not shared, some at a time, so that those follow each other whose
-/// points are equally far apart: they form runs, which CPUs work on without a branch a row.
-/// `at_once` keeps rows and points running through memory together.
+/// Renumbers the rows that are not shared, in groups of `at_once` rows, so that rows whose points
+/// have equal distances follow each other. They form runs, which a CPU handles without a branch per
+/// row. Small groups keep rows and points in memory order.
 void group_alike_rows(Numbering& numbering) {
   constexpr LocalIndex at_once = 512;
   const LocalIndex n_shared = numbering.plan.n_shared(), n_rows = numbering.n_rows;
-  // Of each row: where its last point was, and a hash of the distances between its points.
+  // Per row: its last point so far, and a hash of the distances between its points.
   std::vector<LocalIndex> last_point(n_rows, -1);
   std::vector<std::uint64_t> pattern(n_rows, 0);
   for (std::size_t p = 0; p < numbering.point_rows.size(); ++p) {
@@ -68,7 +69,8 @@ Numbering number_points(const Communicator& comm, std::span<const GlobalId> ids)
   for (LocalIndex s = 0; s < numbering.plan.n_shared(); ++s)
     row_of_group[numbering.plan.candidate[s]] = s;
   numbering.n_rows = numbering.plan.n_shared();
-  // The rest by first appearance, so that rows and points run through memory together.
+  // Number the other rows by first appearance, so that rows and points follow memory order
+  // together.
   numbering.point_rows.assign(ids.size(), Assembly::no_row);
   for (std::size_t p = 0; p < ids.size(); ++p) {
     const LocalIndex group = group_of_point[p];
@@ -77,7 +79,7 @@ Numbering number_points(const Communicator& comm, std::span<const GlobalId> ids)
     if (row == Assembly::no_row && multiplicity[group] > 1) row = numbering.n_rows++;
     numbering.point_rows[p] = row;
   }
-  // On a GPU the threads of neighbouring rows should read neighbouring points.
+  // Not on a GPU: there, threads of neighbouring rows should read neighbouring points.
   if (is_host_device) group_alike_rows(numbering);
   return numbering;
 }

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// The gather-scatter QQᵀ over all ranks.
+/// The gather–scatter QQᵀ over all ranks.
 #pragma once
 
 #include <map>
@@ -11,67 +12,74 @@
 
 #include "core/communicator.hpp"
 #include "gs/assembly.hpp"
-#include "gs/contribution_exchange.hpp"
-#include "gs/halo_exchange.hpp"
+#include "gs/field_exchange.hpp"
 #include "gs/halo_plan.hpp"
 #include "gs/strategy_table.hpp"
 
 namespace nekbone_k {
 
-/// QQᵀ: every local point gets the combination of all local points, on all ranks, with its global
-/// id. Q copies assembled DOFs to local points; its transpose combines local points into assembled
-/// DOFs (Deville, Fischer and Mund, High-Order Methods for Incompressible Fluid Flow, 2002,
-/// section 4.5).
+/// QQᵀ: every local point gets the combination of all local points, on all ranks, that have its
+/// global id. Q copies assembled DOFs to local points; Qᵀ combines local points into assembled DOFs
+/// (Deville, Fischer and Mund, High-Order Methods for Incompressible Fluid Flow, 2002, section
+/// 4.5).
 ///
-/// Assembled DOFs that matter here are called rows: those that several local points or several
-/// ranks share. Row numbers begin with the shared DOFs in the order of the HaloPlan, so that those
-/// owned by a lower rank come first, then those shared and owned, then the rest.
+/// A row is an assembled DOF that several local points or several ranks share. Rows are numbered in
+/// this order:
 ///
-/// Ranks exchange sums of their points or, deterministic, the points' values themselves: see
-/// ContributionPlan.
+/// 1. shared DOFs owned by a lower rank, in the order of the HaloPlan;
+/// 2. shared DOFs owned by this rank, in the order of the HaloPlan;
+/// 3. all other rows.
+///
+/// Ranks exchange sums of their points. A deterministic gather–scatter exchanges the values of the
+/// points instead; see ContributionPlan.
 class GatherScatter {
  public:
-  /// From plain ids: `point_ids[p]` is the global id of local point p; a negative one joins
-  /// nothing. Collective; `comm` outlives the object. Throws InputError on every rank if one has
-  /// more points than can be numbered. Begins with first_strategy().
+  /// Numbers the rows from plain ids: `point_ids[p]` is the global id of local point p; a negative
+  /// id joins nothing. Collective; `comm` outlives the object. Throws InputError on every rank if a
+  /// rank has too many points to number. Begins with first_strategy().
   GatherScatter(const Communicator& comm, std::span<const GlobalId> point_ids);
 
-  /// From a numbering made by the caller, whose shared DOF s is row s of `assembly`. With
-  /// `contributions`, made for `plan`, deterministic. Not collective.
+  /// Uses a numbering of the caller: shared DOF s is row s of `assembly`. It is deterministic if
+  /// `contributions`, made for `plan`, are given. Not collective.
   GatherScatter(const Communicator& comm, HaloPlan plan, Assembly assembly,
                 std::optional<ContributionPlan> contributions = {});
 
-  /// The shared DOFs and who has them.
+  /// The shared DOFs and the ranks that have them.
   const HaloPlan& plan() const {
     return m_contributions ? m_contributions->dofs : m_messages->host;
   }
-  /// What strategies exchange: that plan or, deterministic, the one of contributions.
+  /// The plan that strategies exchange: plan(), or the plan of contributions if deterministic.
   std::shared_ptr<const DeviceHaloPlan> message_plan() const { return m_messages; }
   bool is_deterministic() const { return m_contributions.has_value(); }
   const Communicator& communicator() const { return m_comm; }
   const Assembly& assembly() const { return m_assembly; }
   LocalIndex n_rows() const { return m_assembly.n_rows(); }
 
-  /// Exchanges by `strategy` from now on. Every rank must choose the same. Collective, as is the
-  /// end of the object, once something was exchanged.
+  /// Uses `strategy` from now on; it must be the same on every rank. Collective once something has
+  /// been exchanged, and so is destruction.
   void select(const Strategy& strategy);
   const Strategy& strategy() const { return m_strategy; }
 
-  /// points = QQᵀ points with `op`, in place, shape (n_points, components). Collective.
+  /// points = QQᵀ points with `op`, in place. Shape (n_points, components), in device memory.
+  /// Collective.
   template <class T>
   void gs_op(const DeviceField<T>& points, Reduction op) {
     const DeviceField<T>& rows = resources<T>(static_cast<int>(points.extent(1))).rows;
     const LocalIndex n_shared = plan().n_shared();
     gather_shared(points, rows, op);
-    start(rows);
+    const FieldExchange<T> exchange = exchange_of(rows, op);
+    exchange.pack();
+    exchange.post();
     m_assembly.gather_scatter(points, op, n_shared, n_rows());
-    finish(rows, op);
+    exchange.wait();
+    exchange.unpack();
     m_assembly.scatter(rows, points, 0, n_shared);
   }
 
-  /// Forms what this rank has of the shared DOFs from its points, shape (n_points, components): in
-  /// the first n_shared entries of an assembled field, for start() to read or, deterministic, apart
-  /// from it. In the order of the kernels of `stream`. Collective the first time after select().
+  /// Forms the shares of this rank in the shared DOFs from its points, shape (n_points,
+  /// components), in device memory. They go to the first n_shared entries of `field`, an assembled
+  /// field that exchange_of() packs; if deterministic, to memory of this object. Runs in `stream`.
+  /// Collective at the first call after select().
   template <class T>
   void gather_shared(const DeviceField<T>& points, const DeviceField<T>& field, Reduction op,
                      const ExecutionSpace& stream = {}) {
@@ -83,97 +91,50 @@ class GatherScatter {
     }
   }
 
-  /// start() and finish() at once, by one kernel where there is such a way. Collective.
+  /// The exchange of an assembled `field`, whose first n_shared entries are the shared DOFs, as
+  /// gather_shared() left them. The caller may change the other entries between its steps.
+  /// Collective at the first call after select(), which ends the use of earlier ones.
+  template <class T>
+  FieldExchange<T> exchange_of(const DeviceField<T>& field, Reduction op, EventLog* log = nullptr) {
+    Resources<T>& used = resources<T>(static_cast<int>(field.extent(1)));
+    return exchange_by(used.exchange, m_contributions ? used.places : field, field, op, log);
+  }
+  /// Runs exchange_of(). Collective.
   template <class T>
   void exchange(const DeviceField<T>& field, Reduction op, EventLog* log = nullptr) {
-    Resources<T>& used = resources<T>(static_cast<int>(field.extent(1)));
-    exchange_by(used.exchange, packed(used, field), field, op, log);
+    exchange_of(field, op, log).run();
   }
 
-  /// exchange() by another `exchange`, made on message_plan(), of what `packed` has: `field` itself
-  /// or, deterministic, contributions. Collective.
+  /// exchange_of() by another `exchange`, made on message_plan(). `packed` holds the values to
+  /// send: `field` itself, or contributions if deterministic. Not collective.
   template <class T>
-  void exchange_by(HaloExchange<T>& exchange, const DeviceField<T>& packed,
-                   const DeviceField<T>& field, Reduction op, EventLog* log = nullptr) const {
-    if (exchange.exchange_by_kernel(field, op)) return record(log, "exchanged by a kernel");
-    exchange.pack(packed);
-    record(log, "exchange packed");
-    exchange.post();
-    record(log, "exchange posted");
-    exchange.wait(log);
-    unpack(exchange, packed, field, op, log);
-  }
-  /// The last part of that: combines what came with what was `packed`. Not collective.
-  template <class T>
-  void unpack(HaloExchange<T>& exchange, const DeviceField<T>& packed, const DeviceField<T>& field,
-              Reduction op, EventLog* log = nullptr) const {
-    if (m_contributions) {
-      with_reduction(op, [&](auto reduction) {
-        exchange.unpack_by(
-            "nekbone_k: combine contributions",
-            CombineContributions<T, decltype(reduction)::value>{
-                field, packed, m_contributions->source_offsets, m_contributions->sources},
-            m_contributions->runs);
-      });
-    } else {
-      exchange.unpack(field, op);
-    }
-    record(log, "exchange unpacked");
+  FieldExchange<T> exchange_by(HaloExchange<T>& exchange, const DeviceField<T>& packed,
+                               const DeviceField<T>& field, Reduction op,
+                               EventLog* log = nullptr) const {
+    return {exchange, m_contributions ? &*m_contributions : nullptr, packed, field, op, log};
   }
 
-  /// Begins to combine the ranks' shares of an assembled field, whose first n_shared entries are
-  /// the shared DOFs, as gather_shared() left them; between start and finish the other entries may
-  /// be worked on. Collective.
-  template <class T>
-  void start(const DeviceField<T>& field, EventLog* log = nullptr) {
-    pack(field, log);
-    post(field, log);
-  }
-  /// start() in two parts: pack() waits for no kernel, post() may. Where kernels run beside the
-  /// host, work launched in between fills the time that post() waits.
-  template <class T>
-  void pack(const DeviceField<T>& field, EventLog* log = nullptr) {
-    Resources<T>& used = resources<T>(static_cast<int>(field.extent(1)));
-    used.exchange.pack(packed(used, field));
-    record(log, "exchange packed");
-  }
-  template <class T>
-  void post(const DeviceField<T>& field, EventLog* log = nullptr) {
-    resources<T>(static_cast<int>(field.extent(1))).exchange.post();
-    record(log, "exchange posted");
-  }
-  /// Waits for the messages and combines them into the shared DOFs of `field`. Collective.
-  template <class T>
-  void finish(const DeviceField<T>& field, Reduction op, EventLog* log = nullptr) {
-    Resources<T>& used = resources<T>(static_cast<int>(field.extent(1)));
-    used.exchange.wait(log);
-    unpack(used.exchange, packed(used, field), field, op, log);
-  }
   /// Throws InternalError if a message of a field of doubles did not come; see Exchange::check().
   void check() const {
     for (const auto& [components, made] : std::get<ByComponents<double>>(m_resources))
       made->exchange.check();
   }
 
-  /// What fields of one component are exchanged by, on message_plan(), for it to be verified.
-  /// Collective the first time after select().
+  /// The exchange of fields of one component, on message_plan(), for verification. Collective at
+  /// the first call after select().
   template <class T>
   HaloExchange<T>& exchange_in_use() {
     return resources<T>(1).exchange;
   }
 
  private:
-  /// What fields of one type and number of components need: the exchange, shared rows for gs_op()
-  /// and, deterministic, contributions.
+  /// Resources for fields of one type and number of components: the exchange, shared rows for
+  /// gs_op() and, if deterministic, contributions.
   template <class T>
   struct Resources {
     HaloExchange<T> exchange;
     DeviceField<T> rows, places;
   };
-  template <class T>
-  const DeviceField<T>& packed(const Resources<T>& used, const DeviceField<T>& field) const {
-    return m_contributions ? used.places : field;
-  }
   template <class T>
   using ByComponents = std::map<int, std::unique_ptr<Resources<T>>>;
 
@@ -200,7 +161,7 @@ class GatherScatter {
   std::shared_ptr<const DeviceHaloPlan> m_messages;
   Assembly m_assembly;
   Strategy m_strategy = first_strategy();
-  // Made when first used, by number of components.
+  // By number of components; made at first use.
   std::tuple<ByComponents<double>, ByComponents<float>> m_resources;
 };
 

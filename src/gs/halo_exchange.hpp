@@ -1,25 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// The exchange of assembled shared DOFs: pack, messages, unpack.
+/// The halo exchange of assembled shared DOFs: pack, messages, unpack.
 #pragma once
 
 #include <memory>
 #include <string>
 
-#include "core/event_log.hpp"
+#include "core/message_memory.hpp"
 #include "core/streams.hpp"
 #include "core/types.hpp"
 #include "gs/exchange.hpp"
 #include "gs/exchange_by_kernel.hpp"
 #include "gs/index_runs.hpp"
-#include "gs/message_memory.hpp"
-#include "gs/reduction.hpp"
 #include "gs/strategy_table.hpp"
+#include "reduce/reduction.hpp"
 
 namespace nekbone_k {
 
 /// A HaloPlan with the index arrays of its kernels in device memory.
 struct DeviceHaloPlan {
-  /// `shares_combined` as `combines_shares`.
+  /// `shares_combined` is `combines_shares`.
   explicit DeviceHaloPlan(HaloPlan plan, bool shares_combined = true)
       : host(std::move(plan)), combines_shares(shares_combined) {
     message_dofs = to_device("nekbone_k: message DOFs", host.message_dofs);
@@ -32,20 +32,19 @@ struct DeviceHaloPlan {
   }
 
   HaloPlan host;
-  bool combines_shares;  ///< what comes is combined by share, as unpack() does; else by the caller
+  bool combines_shares;  ///< whether unpack() combines the shares; otherwise the caller combines
   DeviceVector<LocalIndex> message_dofs, share_offsets, share_slots, only_slots;
-  DeviceRuns message_runs, only_slot_runs;  ///< of slots and their DOFs; of DOFs and those slots
+  DeviceRuns message_runs, only_slot_runs;  ///< slots and DOFs; DOFs and only slots
 };
 
-/// A vector seen as a field of one component. The memory is not copied or kept alive.
+/// A vector as a field of one component. It neither copies the memory nor keeps it alive.
 template <class T>
 DeviceField<T> as_field(const DeviceVector<T>& vector) {
   return DeviceField<T>(vector.data(), vector.extent(0), 1);
 }
 
-/// The shares of DOFs, each in ascending rank. Most DOFs have two shares, the points inside a face
-/// of the box of elements, and where it does not matter which comes first, that needs less to be
-/// read.
+/// Combines the shares of DOFs in ascending rank. Most DOFs, those inside a face of the box of
+/// elements, have two shares. If their order does not matter, the kernel reads fewer indices.
 template <class T, Reduction op>
 struct CombineShares {
   static constexpr Reduction operation = op;
@@ -74,11 +73,12 @@ struct CombineShares {
 
   // For ExchangeByKernel.
 
-  /// Whether shares are numbers that may be combined in either order.
+  /// Whether shares are single numbers that commute.
   KOKKOS_FORCEINLINE_FUNCTION bool is_simple() const {
     return commutes(op) && field.extent(1) == 1;
   }
-  /// DOF s, which one other rank has, whose share came in `slot`. Reads each word once.
+  /// Combines DOF s, which one other rank shares and whose share is in `slot`. Reads each word
+  /// once.
   template <class Received>
   KOKKOS_FORCEINLINE_FUNCTION void combine_two(LocalIndex s, LocalIndex slot,
                                                const Received& received) const {
@@ -87,7 +87,7 @@ struct CombineShares {
     for (int c = 0; c < components; ++c)
       field(s, c) = combine<op>(field(s, c), received[std::size_t(slot) * components + c]);
   }
-  /// DOF s, however many ranks have it. Reads each word once.
+  /// Combines DOF s for any number of ranks. Reads each word once.
   template <class Received>
   KOKKOS_FORCEINLINE_FUNCTION void combine_all(LocalIndex s, const Received& received) const {
     const int components = static_cast<int>(field.extent(1));
@@ -105,7 +105,7 @@ struct CombineShares {
   }
 };
 
-/// combine(run, from, messages), where the messages are.
+/// Calls combine(run, from, messages) with the address of the messages.
 template <class T, class Combine>
 struct Unpack {
   Combine combine;
@@ -117,15 +117,22 @@ struct Unpack {
 };
 
 /// Combines the shares of all ranks in the first n_shared entries of an assembled field, by one
-/// strategy. The shares of a DOF are combined in ascending rank on every rank, so its copies stay
-/// bitwise equal, whatever the strategy. One fused kernel packs for all neighbours and one unpacks,
-/// where not one does it all: in the order of the default instance's kernels or, where the strategy
-/// is overlapped, beside those that are launched between start and finish.
+/// strategy. Every rank combines the shares of a DOF in ascending rank, so copies of the DOF are
+/// bitwise equal, whatever the strategy.
+///
+/// An exchange has the steps pack(), post(), wait() and unpack() of Exchange, in this order and
+/// with the same field; exchange() does them all. All are collective except unpack(). Kernels may
+/// still run when a step returns.
+///
+/// One fused kernel packs for all neighbours and one unpacks, unless one kernel does the whole
+/// exchange. Kernels run in the default stream. If the strategy is overlapped, they run in a second
+/// stream beside the kernels launched between pack() and unpack().
 template <class T>
 class HaloExchange {
  public:
   /// Makes the exchange for fields of `components` components. `comm` outlives the object. For
-  /// `patience` see MessageBuffers.
+  /// `patience` see MessageBuffers. Collective; throws UnavailableError if the strategy is
+  /// unavailable.
   HaloExchange(const Communicator& comm, std::shared_ptr<const DeviceHaloPlan> plan,
                const Strategy& strategy, int components = 1, double patience = for_ever)
       : m_stream(strategy.overlapped ? side_stream() : ExecutionSpace()),
@@ -140,19 +147,20 @@ class HaloExchange {
             comm, m_plan->host,
             {m_send.data(), m_receive.data(), components * sizeof(T), m_stream, patience})) {}
 
-  /// Combines the shared entries of `field`, shape (>= n_shared, components): start() and finish()
-  /// at once, by one kernel where there is such a way. Collective.
+  /// Combines the shared entries of `field`, shape (>= n_shared, components), in device memory: by
+  /// one kernel if the strategy has one, otherwise in four steps.
   void exchange(const DeviceField<T>& field, Reduction op) {
     if (exchange_by_kernel(field, op)) return;
-    start(field);
-    finish(field, op);
+    pack(field);
+    post();
+    wait();
+    unpack(field, op);
   }
-  /// exchange() by one kernel, on all ranks or on none. Returns false, having done nothing, where
-  /// there is no such way: the strategy has none, is overlapped, or shares are not what is
-  /// combined.
+  /// exchange() by one kernel, on all ranks or on none. Returns false and does nothing if the
+  /// strategy has no such kernel, is overlapped, or if the plan does not combine shares.
   bool exchange_by_kernel(const DeviceField<T>& field, Reduction op) {
     if (!m_may_be_one_kernel) return false;
-    const WordMessages* const messages = m_exchange->begin_by_kernel();
+    const WordMessages* const messages = m_exchange->exchange_by_kernel();
     if (messages == nullptr) return false;
     run_after(m_stream, ExecutionSpace());
     with_reduction(op, [&](auto reduction) {
@@ -162,24 +170,9 @@ class HaloExchange {
     return true;
   }
 
-  /// Packs the shared entries of `field`, shape (>= n_shared, components), and posts the messages.
-  /// Collective, with finish().
-  void start(const DeviceField<T>& field) {
-    pack(field);
-    post();
-  }
-
-  /// Waits for the messages and combines them into `field`, which must hold in its shared entries
-  /// what start() saw.
-  void finish(const DeviceField<T>& field, Reduction op) {
-    wait();
-    unpack(field, op);
-  }
-
-  /// The parts of start() and finish(), each in turn. pack() does not wait for the device, so that
-  /// work can be launched between it and post(). Kernels may still run when they return. Where a
-  /// strategy packs by itself, pack() sends too; where its messages are waited for by kernels,
-  /// unpack() does.
+  /// Packs the shared entries of `field`, shape (>= n_shared, components). Does not wait for the
+  /// device, so the caller can launch work between it and post(). If kernels of the strategy pack
+  /// and send at once, it also sends.
   void pack(const DeviceField<T>& field) {
     run_after(m_stream, ExecutionSpace());
     const bool packed = m_exchange->pack(
@@ -189,11 +182,13 @@ class HaloExchange {
                    PackRun<T>{field.data(), field.stride(1), m_components,
                               m_plan->message_dofs.data(), m_send.data()});
   }
-  void post() { m_exchange->start(); }
-  void wait(EventLog* log = nullptr) {
-    m_arrival = m_exchange->arrive(m_receive.data());
-    record(log, "exchange waited for");
+  void post() { m_exchange->post(); }
+  void wait() {
+    m_arrival = m_exchange->wait();
+    if (m_arrival.messages == nullptr) m_arrival.messages = m_receive.data();
   }
+  /// Combines the messages with the shared entries of `field`, which must be those that pack()
+  /// read. If kernels of the strategy wait for messages, this one does.
   void unpack(const DeviceField<T>& field, Reduction op) {
     with_reduction(op, [&](auto reduction) {
       unpack_by("nekbone_k: unpack", shares<decltype(reduction)::value>(field),
@@ -213,7 +208,8 @@ class HaloExchange {
   /// See Exchange::check().
   void check() const { m_exchange->check(); }
 
-  /// Fills every buffer that messages arrive in with `value`. Collective, between two exchanges.
+  /// Fills every buffer that messages arrive in with `value`. Collective; call it between two
+  /// exchanges.
   void poison(T value) {
     Kokkos::deep_copy(m_receive, value);
     m_exchange->poison();

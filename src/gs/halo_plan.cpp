@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "gs/halo_plan.hpp"
 
 #include <algorithm>
@@ -23,7 +24,8 @@ struct Holder {
   auto operator<=>(const Holder&) const = default;
 };
 
-/// What the directory answers each rank: id, number of ranks, the ranks in ascending order.
+/// The answers of the directory to each rank, per shared id: the id, the number of ranks that have
+/// it, and these ranks in ascending order.
 std::vector<std::vector<std::int64_t>> directory_answers(
     const std::vector<std::vector<std::int64_t>>& ids_of_rank) {
   std::vector<Holder> holders;
@@ -83,9 +85,9 @@ std::vector<SharedDof> find_shared(const Communicator& comm, std::span<const Glo
 
 HaloPlan make_halo_plan(const Communicator& comm, std::span<const GlobalId> candidates) {
   std::vector<SharedDof> shared = find_shared(comm, candidates);
-  // So those that lower ranks own come first, and a message is a few pieces of the shared DOFs, one
-  // for each set of ranks, often one alone. By the candidates the last and the first plane of a
-  // periodic box would follow each other here and precede each other there.
+  // Sort by ranks first. Then DOFs of lower owners come first, and a message is a few pieces of the
+  // shared DOFs: one per set of ranks, often only one. In the order of the candidates, two ranks
+  // would see the first and the last plane of a periodic box in opposite orders.
   std::sort(shared.begin(), shared.end(), [&](const SharedDof& a, const SharedDof& b) {
     return std::tie(a.ranks, candidates[a.candidate]) < std::tie(b.ranks, candidates[b.candidate]);
   });
@@ -101,7 +103,8 @@ HaloPlan make_halo_plan(const Communicator& comm, std::span<const GlobalId> cand
       if (rank != comm.rank()) dofs_of_rank[rank].push_back(s);
   }
 
-  // Both ends list a message in that order, so the slots agree without another word.
+  // Both ends list a message in the order of the shared DOFs, so the slots agree without
+  // negotiation.
   std::vector<std::vector<std::pair<int, LocalIndex>>> slots_of_dof(shared.size());
   for (const auto& [rank, dofs] : dofs_of_rank) {
     plan.neighbours.push_back({rank, plan.n_slots(), static_cast<LocalIndex>(dofs.size())});

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Who shares which DOFs with whom, and the order in which the shares are combined.
+/// The ranks that share DOFs, and the order in which their shares are combined.
 #pragma once
 
 #include <span>
@@ -10,9 +11,9 @@
 
 namespace nekbone_k {
 
-/// A rank that shares DOFs with this one, and its slice of the message buffers. The messages to and
-/// from a neighbour have the same length, and both are in the order of the shared DOFs at either
-/// end.
+/// A rank that shares DOFs with this rank, and its slice of the message buffers. The messages to
+/// and from a neighbour have the same length. Both are in the order of the shared DOFs, which is
+/// the same at both ends.
 struct Neighbour {
   int rank = 0;
   LocalIndex offset = 0, count = 0;  ///< message slots [offset, offset + count)
@@ -20,15 +21,15 @@ struct Neighbour {
 
 /// The schedule that every exchange strategy uses, in host memory.
 ///
-/// Shared DOFs are numbered 0 … n_shared - 1 on each rank, by the ranks that have them, as words
-/// are by their letters, and then by global id. So those that a lower rank owns come before those
-/// owned here: the owner is the lowest rank that has it.
+/// Shared DOFs are numbered 0 … n_shared - 1 per rank: in lexicographic order of the ranks that
+/// have them, then by global id. The owner of a DOF is the lowest rank that has it. So DOFs that a
+/// lower rank owns come before those that this rank owns.
 struct HaloPlan {
   std::vector<Neighbour> neighbours;     ///< in ascending rank
   std::vector<LocalIndex> candidate;     ///< (n_shared) position among the candidates
   std::vector<GlobalId> ids;             ///< (n_shared) global id
-  LocalIndex n_not_owned = 0;            ///< shared DOFs that a lower rank owns
-  std::vector<LocalIndex> message_dofs;  ///< (n_slots) shared DOF in each message slot
+  LocalIndex n_not_owned = 0;            ///< number of shared DOFs that a lower rank owns
+  std::vector<LocalIndex> message_dofs;  ///< (n_slots) shared DOF of each message slot
 
   /// Shared DOF s has the shares [share_offsets[s], share_offsets[s + 1]) in ascending rank.
   std::vector<LocalIndex> share_offsets;  ///< (n_shared + 1)
@@ -38,16 +39,18 @@ struct HaloPlan {
   static constexpr LocalIndex own_share = -1;
   static constexpr LocalIndex several_shares = -1;
 
-  /// (n_shared) the receive slot of each DOF that one other rank has, several_shares of the rest.
+  /// (n_shared) The receive slot of each DOF that exactly one other rank has; several_shares for
+  /// other DOFs.
   std::vector<LocalIndex> only_slots() const;
 
   LocalIndex n_shared() const { return static_cast<LocalIndex>(ids.size()); }
   LocalIndex n_slots() const { return static_cast<LocalIndex>(message_dofs.size()); }
 };
 
-/// Finds which of `candidates` (distinct non-negative global ids, in any order) other ranks have
-/// too. Each id is sent to a directory rank chosen by its hash, which answers with the ranks that
-/// have it, so no rank ever sees all ids. Collective; a rank may have none.
+/// Finds the `candidates` that other ranks have, too. Candidates are distinct, non-negative global
+/// ids in any order. Each id goes to a directory rank chosen by its hash, which answers with the
+/// ranks that have it. So no rank needs memory for all ids. Collective; a rank may have no
+/// candidates.
 HaloPlan make_halo_plan(const Communicator& comm, std::span<const GlobalId> candidates);
 
 }  // namespace nekbone_k

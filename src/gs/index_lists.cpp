@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "gs/index_lists.hpp"
 
 #include <algorithm>
@@ -32,7 +33,7 @@ void IndexListsBuilder::add(const LocalIndex* entries, LocalIndex n) {
   for (LocalIndex i = 0; i < n; ++i) m_pattern.push_back(entries[i] - entries[0]);
 
   LocalIndex& last = m_last[hash(m_pattern)];
-  // Of the same length first: a shorter one may be the last.
+  // Compare the lengths first: the last pattern may be a shorter one.
   if (last < 0 || m_patterns[last] != n ||
       !std::equal(m_pattern.begin(), m_pattern.end(), m_patterns.begin() + last)) {
     require(m_patterns.size() < std::numeric_limits<LocalIndex>::max() - m_pattern.size(),
@@ -48,7 +49,7 @@ std::vector<IndexLists::Run> IndexListsBuilder::find_runs() const {
   const auto n_lists = static_cast<LocalIndex>(m_bases.size());
   std::vector<IndexLists::Run> runs;
   for (LocalIndex first = 0, end = 0; first < n_lists; first = end) {
-    while (end < n_lists && m_begins[end] == m_begins[first]) ++end;  // those of one pattern
+    while (end < n_lists && m_begins[end] == m_begins[first]) ++end;
     for (const IndexRun& run : nekbone_k::find_runs(
              m_bases, first, end, IndexLists::shortest_even_run, IndexLists::longest_run))
       runs.push_back({run.begin, run.begin + run.count, run.stride});

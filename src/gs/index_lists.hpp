@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Lists of indices in little memory.
+/// Compressed lists of indices.
 #pragma once
 
 #include <string>
@@ -9,26 +10,27 @@
 
 namespace nekbone_k {
 
-/// A list: entry i is base + pattern[1 + i], and pattern[0] is the number of entries.
+/// One list: entry i is base + pattern[1 + i]; pattern[0] is the number of entries.
 struct IndexList {
   LocalIndex base;
   const LocalIndex* pattern;
 
   KOKKOS_FORCEINLINE_FUNCTION LocalIndex count() const { return pattern[0]; }
-  /// Entries less `base`.
+  /// The entries minus `base`.
   KOKKOS_FORCEINLINE_FUNCTION const LocalIndex* differences() const { return pattern + 1; }
   KOKKOS_FORCEINLINE_FUNCTION LocalIndex operator[](LocalIndex i) const {
     return base + differences()[i];
   }
 };
 
-/// Lists of indices of which many are alike but for where they begin, as those of a mesh's elements
-/// and points are. A list is kept as its first entry and a pattern, the differences from that, and
-/// alike lists share their pattern: kernels that read all lists then read patterns from cache.
-/// (PetscSF looks for strided blocks for the same reason: Zhang et al. 2022.)
+/// Lists of indices in device memory. Many of them differ only in their first entry, such as the
+/// lists of the elements and points of a mesh. A list is stored as its first entry and a pattern:
+/// the differences from that entry. Equal patterns are stored once, so kernels that read all lists
+/// read patterns from cache. PetscSF looks for strided blocks for the same reason (Zhang et al.
+/// 2022).
 class IndexLists {
  public:
-  /// The lists in kernels, valid as long as they are.
+  /// Access to the lists in kernels, valid during the lifetime of the IndexLists.
   struct Reader {
     const LocalIndex *bases, *begins, *patterns;
 
@@ -38,17 +40,17 @@ class IndexLists {
   };
 
   Reader reader() const { return {m_bases.data(), m_begins.data(), m_patterns.data()}; }
-  /// Lists [first, end) have one pattern. With a stride their bases are that far from each other,
-  /// and so are entries i of all of them; without, 0, bases[list] is to be asked.
+  /// Lists [first, end) have one pattern. With a stride, the bases of successive lists differ by
+  /// it, and so do their entries i. With stride 0, read bases[list].
   struct Run {
     LocalIndex first, end, stride;
     bool operator==(const Run&) const = default;
   };
-  /// All lists in ascending runs. As many as `shortest_even_run` lists with a stride are a run of
-  /// their own, other lists as many as have one pattern; what is longer than `longest_run` is cut.
+  /// All lists in ascending runs. At least `shortest_even_run` lists with a stride form a run of
+  /// their own; other runs collect lists of one pattern. Runs longer than `longest_run` are cut.
   const Kokkos::View<const Run*, DeviceMemory>& runs() const { return m_runs; }
   static constexpr LocalIndex longest_run = 512, shortest_even_run = 16;
-  /// Bytes in memory without the runs; also the least that reading every list once moves.
+  /// Size in memory without the runs, in bytes. Reading every list once moves at least these bytes.
   double least_bytes() const {
     return double{sizeof(LocalIndex)} *
            static_cast<double>(m_bases.extent(0) + m_begins.extent(0) + m_patterns.extent(0));
@@ -60,12 +62,12 @@ class IndexLists {
   Kokkos::View<const Run*, DeviceMemory> m_runs;
 };
 
-/// Takes lists one after another, in host memory. Linear in time.
+/// Builds IndexLists from lists in host memory, one after another, in linear time.
 class IndexListsBuilder {
  public:
   explicit IndexListsBuilder(LocalIndex n_lists);
 
-  /// Appends the list of entries[0 … n), n > 0.
+  /// Appends the list entries[0 … n), n > 0.
   void add(const LocalIndex* entries, LocalIndex n);
 
   IndexLists to_device(const std::string& label) const;
@@ -74,8 +76,8 @@ class IndexListsBuilder {
   std::vector<IndexLists::Run> find_runs() const;
 
   std::vector<LocalIndex> m_bases, m_begins, m_patterns, m_pattern;
-  // Where in m_patterns a pattern of each hash was last put, -1 for nowhere. One that another has
-  // driven out is put there again: that costs memory, and no search.
+  // By hash: the last position in m_patterns of a pattern with that hash, or -1. A pattern that
+  // another one displaced is stored again: this costs memory but needs no search.
   std::vector<LocalIndex> m_last;
 };
 

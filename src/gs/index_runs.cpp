@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "gs/index_runs.hpp"
 
 #include <algorithm>
@@ -5,7 +6,7 @@
 namespace nekbone_k {
 namespace {
 
-/// Appends a run in pieces that are not too long.
+/// Appends a run in pieces of at most `longest` positions.
 void add_run(IndexRun run, LocalIndex longest, std::vector<IndexRun>& runs) {
   for (LocalIndex at = 0; at < run.count; at += longest)
     runs.push_back({run.begin + at, std::min(longest, run.count - at), run.first + at * run.stride,
@@ -17,7 +18,7 @@ void add_run(IndexRun run, LocalIndex longest, std::vector<IndexRun>& runs) {
 std::vector<IndexRun> find_runs(std::span<const LocalIndex> indices, LocalIndex begin,
                                 LocalIndex end, LocalIndex shortest, LocalIndex longest) {
   std::vector<IndexRun> runs;
-  LocalIndex irregular = begin;  // where those begin that are in no run yet
+  LocalIndex irregular = begin;  // first position that is in no run yet
   for (LocalIndex at = begin; at < end;) {
     LocalIndex next = at + 1, stride = 0;
     if (next < end && indices[at] >= 0 && indices[next] >= 0) stride = indices[next] - indices[at];
@@ -29,7 +30,7 @@ std::vector<IndexRun> find_runs(std::span<const LocalIndex> indices, LocalIndex 
       add_run({at, next - at, indices[at], stride}, longest, runs);
       irregular = at = next;
     } else {
-      // The last of these may be the first of a run.
+      // The last of these positions may begin a run.
       at = std::max(at + 1, next - 1);
     }
   }

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Lists of indices as runs of evenly spaced ones, over which kernels need no list.
+/// Lists of indices as runs with a stride, for which kernels need not read the list.
 #pragma once
 
 #include <algorithm>
@@ -14,24 +15,25 @@
 
 namespace nekbone_k {
 
-/// Positions [begin, begin + count) of a list of indices: the indices are first, first + stride, …
-/// or, where stride is 0, those of the list. (PetscSF looks for strided blocks: Zhang et al. 2022.)
+/// Positions [begin, begin + count) of a list of indices. Their indices are first, first + stride,
+/// …; if stride is 0, read them from the list. PetscSF looks for strided blocks, too (Zhang et al.
+/// 2022).
 struct IndexRun {
   LocalIndex begin, count, first, stride;
 
   bool operator==(const IndexRun&) const = default;
 };
 
-/// How kernels work on runs.
+/// Sizes of runs and of the teams that process them.
 struct RunShape {
-  static constexpr int team_size = LaunchShape<ExecutionSpace>::team_size;  ///< of a run
-  /// Positions of a run at most, and of one with a stride at least.
+  static constexpr int team_size = LaunchShape<ExecutionSpace>::team_size;  ///< threads per run
+  /// Maximum positions of a run, and minimum positions of a run with a stride.
   static constexpr LocalIndex longest = LaunchShape<ExecutionSpace>::longest_run;
   static constexpr LocalIndex shortest = LaunchShape<ExecutionSpace>::shortest_run;
 
-  /// The most positions of a run of a list of so many. On a GPU as few as a team has threads, so
-  /// that short lists are spread widely; of long ones, where there are teams enough, several a
-  /// thread, as each team first waits for its run and, where it has to, for a flag.
+  /// Maximum positions of a run, for a list of `n_positions`. On a GPU this is the team size for
+  /// short lists, so that they use many teams. Long lists have enough teams, so a thread gets
+  /// several positions: each team first waits for its run and, if needed, for a flag.
   static constexpr LocalIndex longest_of(std::size_t n_positions) {
     constexpr std::size_t enough_teams = 2048, most_a_thread = 8;
     if (is_host_device) return longest;
@@ -40,8 +42,8 @@ struct RunShape {
   }
 };
 
-/// The runs of positions [begin, end) of a list, in their order. Negative indices, and equal ones
-/// beside each other, are in none with a stride.
+/// The runs of positions [begin, end) of a list, in their order. Negative indices and equal
+/// neighbours are in no run with a stride.
 std::vector<IndexRun> find_runs(std::span<const LocalIndex> indices, LocalIndex begin,
                                 LocalIndex end, LocalIndex shortest = RunShape::shortest,
                                 LocalIndex longest = RunShape::longest);
@@ -50,11 +52,12 @@ inline std::vector<IndexRun> find_runs(std::span<const LocalIndex> indices) {
                    RunShape::longest_of(indices.size()));
 }
 
-/// action(position, index) for each `step`-th position of a run, from its `from`-th on.
+/// Calls action(position, index) for each `step`-th position of a run, beginning at position
+/// `from`.
 template <int step, class Action>
 KOKKOS_FORCEINLINE_FUNCTION void for_positions(const IndexRun& run, const LocalIndex* indices,
                                                int from, const Action& action) {
-  // The loops that CPUs vectorise apart from the others.
+  // Separate loops, so that CPUs vectorise the first two.
   if (run.stride == 1) {
     for (LocalIndex i = from; i < run.count; i += step) action(run.begin + i, run.first + i);
   } else if (run.stride != 0) {
@@ -66,9 +69,9 @@ KOKKOS_FORCEINLINE_FUNCTION void for_positions(const IndexRun& run, const LocalI
   }
 }
 
-/// store(position, index, load(position, index)) for the same positions, where no store changes
-/// what is loaded at another. A GPU's thread has several loads under way at a time: compilers
-/// cannot know that they may, and one at a time took half as long again.
+/// store(position, index, load(position, index)) for the same positions. No store may change a
+/// value that is loaded at another position. So a GPU thread keeps several loads under way, which a
+/// compiler cannot derive. One load at a time took 1.5 times as long.
 template <int step, class Load, class Store>
 KOKKOS_FORCEINLINE_FUNCTION void for_positions_apart(const IndexRun& run, const LocalIndex* indices,
                                                      int from, const Load& load,
@@ -101,11 +104,11 @@ KOKKOS_FORCEINLINE_FUNCTION void for_positions_apart(const IndexRun& run, const 
 /// Runs in device memory.
 using DeviceRuns = Kokkos::View<const IndexRun*, DeviceMemory>;
 
-/// Teams that work on a run each.
+/// One team per run.
 using RunTeamPolicy =
     Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<RunShape::team_size, 0>>;
 
-/// What for_index_runs() launches on a GPU: a team a run.
+/// The GPU kernel of for_index_runs(): one team per run.
 template <class Kernel>
 struct RunTeams {
   using Team = RunTeamPolicy::member_type;
@@ -124,9 +127,9 @@ struct RunTeams {
   }
 };
 
-/// Launches kernel(run, from) for each run, from as for_positions<RunShape::team_size>() wants it,
-/// to be done once the flags of `arrival` are raised: on a CPU, whose kernels hold up processes,
-/// they are already. In the order of the kernels of `stream`.
+/// Launches kernel(run, from) for each run, in `stream`; `from` is the argument of
+/// for_positions<RunShape::team_size>(). A GPU kernel first waits for the flags of `arrival`. On a
+/// CPU, where kernels would block processes, the flags are already raised.
 template <class Kernel>
 void for_index_runs(const std::string& label, const ExecutionSpace& stream, const DeviceRuns& runs,
                     const Kernel& kernel, const Arrival& arrival = {}) {
@@ -141,8 +144,8 @@ void for_index_runs(const std::string& label, const ExecutionSpace& stream, cons
   }
 }
 
-/// Copies entries of a field, shape (entry, component), to the slots of messages, all components
-/// of one beside each other; for for_index_runs() with the runs of slots and their entries.
+/// Copies entries of a field, shape (entry, component), to message slots; the components of an
+/// entry become adjacent. For for_index_runs() with the runs of slots and their entries.
 template <class Word>
 struct PackRun {
   const Word* field;

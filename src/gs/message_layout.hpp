@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// How the DOFs of a message lie in a field.
+/// The layout of the DOFs of a message in a field.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +10,12 @@
 
 namespace nekbone_k {
 
-/// Whether an index a DOF has to be read to find them: not where they are consecutive, which is a
-/// message already, nor where they are equally far apart (PetscSF's index analysis, Zhang et al.
-/// 2022).
+/// Layout of the DOFs of a message. Contiguous DOFs already form a message. Strided DOFs are
+/// equally spaced. Only indexed DOFs need one index per DOF. After PetscSF's index analysis (Zhang
+/// et al. 2022).
 enum class MessageLayout { contiguous, strided, indexed };
 
-/// Of shared DOFs in the order of their message. One DOF is contiguous; so is none.
+/// The layout of shared DOFs in the order of their message. One DOF, or none, is contiguous.
 inline MessageLayout layout_of(std::span<const LocalIndex> dofs) {
   if (dofs.size() < 2) return MessageLayout::contiguous;
   const LocalIndex stride = dofs[1] - dofs[0];
@@ -26,13 +27,13 @@ inline MessageLayout layout_of(const HaloPlan& plan, const Neighbour& neighbour)
   return layout_of(std::span(plan.message_dofs).subspan(neighbour.offset, neighbour.count));
 }
 
-/// Messages by layout.
+/// Number of messages by layout.
 struct MessageLayouts {
   std::int64_t contiguous = 0, strided = 0, indexed = 0;
   std::int64_t total() const { return contiguous + strided + indexed; }
 };
 
-/// Of the messages that this rank sends.
+/// The layouts of the messages that this rank sends.
 inline MessageLayouts message_layouts(const HaloPlan& plan) {
   MessageLayouts layouts;
   for (const Neighbour& n : plan.neighbours) {

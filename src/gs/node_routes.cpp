@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "gs/node_routes.hpp"
 
 #include <algorithm>
@@ -10,27 +11,27 @@ namespace {
 
 using Lists = std::vector<std::vector<std::int64_t>>;
 
-/// A message from `member`, a rank of this node, to `far`, one of another.
+/// A message from `member`, a rank of this node, to `far`, a rank of another node.
 struct FarMessage {
   int member, far;
   LocalIndex slot, count;  ///< in the message buffers of `member`
 };
 
-/// All messages from this node to another.
+/// All messages from this node to one other node.
 struct NodePair {
   std::vector<FarMessage> messages;  ///< by member, then by `far`
   int carrier = 0;
 };
 
-/// Consecutive slots of a member whose items lie one behind the other at its carrier, too.
+/// Consecutive slots of a member whose items are also consecutive at its carrier.
 struct Run {
   int member;
   LocalIndex slot;
   int carrier;
-  LocalIndex begin, count;  ///< of the carrier's passing items
+  LocalIndex begin, count;  ///< passing items of the carrier
 };
 
-/// By the other node. Every rank of the node finds the same.
+/// The messages of this node by destination node. The result is the same on every rank of the node.
 std::map<int, NodePair> find_node_pairs(const Communicator& comm, const HaloPlan& plan,
                                         std::span<const int> nodes) {
   const int here = nodes[comm.rank()];
@@ -54,7 +55,7 @@ std::map<int, NodePair> find_node_pairs(const Communicator& comm, const HaloPlan
   return pairs;
 }
 
-/// Chooses each pair's carrier among `members`.
+/// Chooses the carrier of each pair of nodes among `members`.
 void choose_carriers(std::map<int, NodePair>& pairs, const std::vector<int>& members) {
   std::map<int, int> pairs_of;
   for (auto& [node, pair] : pairs) {
@@ -67,8 +68,8 @@ void choose_carriers(std::map<int, NodePair>& pairs, const std::vector<int>& mem
   }
 }
 
-/// The carrier at the other end of each pair that this rank carries, by node. The ranks there tell
-/// their neighbours here, and those their carrier.
+/// By node: the carrier at the other end of each pair that this rank carries. Ranks of the other
+/// node tell their neighbours here; these tell their carrier.
 std::map<int, int> carriers_there(const Communicator& comm, const HaloPlan& plan,
                                   std::span<const int> nodes,
                                   const std::map<int, NodePair>& pairs) {
@@ -89,10 +90,10 @@ std::map<int, int> carriers_there(const Communicator& comm, const HaloPlan& plan
   return carriers;
 }
 
-/// By member and slot: the order in which a member sends to its carriers.
+/// The runs by member and slot: the order in which a member sends to its carriers.
 std::vector<Run> find_runs(const std::map<int, NodePair>& pairs) {
   std::vector<Run> runs;
-  std::map<int, LocalIndex> passing;  // so far, by carrier
+  std::map<int, LocalIndex> passing;  // items so far, by carrier
   for (const auto& [node, pair] : pairs) {
     const std::size_t first = runs.size();
     LocalIndex& begin = passing[pair.carrier];
@@ -113,8 +114,8 @@ std::vector<Run> find_runs(const std::map<int, NodePair>& pairs) {
   return runs;
 }
 
-/// Appends where the items of a pair lie when they come from the other node, which has them by its
-/// own ranks first.
+/// Appends the positions of the items of a pair as they arrive from the other node. That node
+/// orders them by its own ranks first.
 void append_turned(const std::vector<FarMessage>& messages, std::vector<LocalIndex>& turned) {
   std::map<std::pair<int, int>, LocalIndex> begins;  // by far rank, then by member
   for (const FarMessage& m : messages) begins[{m.far, m.member}] = m.count;

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Which ranks the messages between nodes pass through.
+/// Routes of the messages between nodes.
 #pragma once
 
 #include <span>
@@ -9,44 +10,49 @@
 
 namespace nekbone_k {
 
-/// The schedule of messages that are gathered within a node: of all that goes from one node to
-/// another one message is made, which travels from a *carrier* on the one to a carrier on the
-/// other. Each pair of nodes has one carrier at either end, for both directions.
+/// The schedule of messages that ranks gather within a node. All messages from one node to another
+/// travel as one, from a *carrier* of the first node to a carrier of the second. Each pair of nodes
+/// has one carrier at either end, for both directions.
 ///
-/// As a rank receives from each neighbour as many items as it sends, one list serves for both
-/// directions. Lists name consecutive items of a buffer, and who they go to and come from; several
-/// of one rank are in the order in which both ends send and receive them.
+/// A rank receives as many items from each neighbour as it sends, so one list serves both
+/// directions. A list entry names consecutive items of a buffer and the other rank. Entries with
+/// the same rank are in the order in which both ends send and receive them.
 ///
-/// Items that pass through a carrier are numbered 0 … n_passing() - 1, in each direction: pair of
-/// nodes after pair, by the other node, within it by the rank of this node and by the other rank.
+/// Items that pass through a carrier are numbered 0 … n_passing() - 1 in each direction: by the
+/// other node, then by the rank of this node, then by the other rank.
 struct NodeRoutes {
   struct Message {
     int rank = 0;
     LocalIndex begin = 0, count = 0;
     bool operator==(const Message&) const = default;
   };
-  /// Items that this rank sends to other nodes and carries itself.
+  /// Items that this rank sends to other nodes as its own carrier.
   struct Own {
     LocalIndex slot = 0, begin = 0, count = 0;
     bool operator==(const Own&) const = default;
   };
 
   std::vector<Message> near;     ///< message slots of neighbours on this node
-  std::vector<Message> carried;  ///< message slots that other carriers of this node see to
-  std::vector<Own> own;          ///< message slots that this rank does, as passing items
+  std::vector<Message> carried;  ///< message slots that other carriers of this node forward
+  std::vector<Own> own;          ///< message slots that this rank forwards, as passing items
   std::vector<Message> members;  ///< passing items of other ranks of this node
-  std::vector<Message> nodes;    ///< passing items of each other node, and its carrier
-  /// (n_passing) Passing item i to a rank of this node is the turned[i]-th that comes from other
-  /// nodes, where the other rank counts before that of this node.
+  std::vector<Message> nodes;    ///< passing items of each other node, and the carrier there
+  /// (n_passing) Passing item i, for a rank of this node, is item turned[i] in the order of arrival
+  /// from other nodes. That order is by the other rank before the rank of this node.
   std::vector<LocalIndex> turned;
 
   LocalIndex n_passing() const { return static_cast<LocalIndex>(turned.size()); }
 };
 
-/// Finds the routes of a plan's messages; `nodes` names the node of each rank. A node's carriers
-/// are taken in turn, so that those of different nodes are different ranks while there are enough,
-/// and among ranks with equally many nodes it is the one that has most to send there. Ranks learn
-/// of the messages of their node and who carries at the other end, no rank of all messages.
+/// Finds the routes of the messages of a plan; nodes[r] is the node of rank r. It chooses the
+/// carrier of each pair of nodes in this order:
+///
+/// 1. the rank of the node that carries the fewest pairs so far;
+/// 2. the rank with the most items to send to the other node;
+/// 3. the lowest rank.
+///
+/// So different pairs have different carriers while there are enough ranks. A rank learns the
+/// messages of its node and the carriers at the other end, never the messages of all ranks.
 /// Collective.
 NodeRoutes find_node_routes(const Communicator& comm, const HaloPlan& plan,
                             std::span<const int> nodes);

@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Messages that kernels write straight into the memory of neighbours, where flags say that they
-/// have come.
+/// Messages that kernels write into the memory of neighbours, and the flags that announce them.
 #pragma once
 
 #include <cstdint>
@@ -12,37 +12,37 @@
 
 namespace nekbone_k {
 
-/// What kernels know of a neighbour. One on another node has no flags: kernels pack for MPI, and
-/// read what MPI received.
+/// A neighbour, as kernels see it. A neighbour on another node has no flags: kernels pack for MPI
+/// and read what MPI received.
 struct Peer {
-  /// Where items to it go, at even and odd calls: that of slot s to s * item_bytes behind.
+  /// Destination of items to it at even and odd calls: slot s is s * item_bytes behind.
   std::byte* to[2];
-  Flag* sent = nullptr;           ///< at the neighbour: calls whose message from here is there
-  const Flag* arrived = nullptr;  ///< here: calls whose message from the neighbour has come
+  Flag* sent = nullptr;           ///< at the neighbour: last call whose message has come
+  const Flag* arrived = nullptr;  ///< here: last call whose message has come
   int n_pieces = 0;
 };
 
-/// What a team does of a message: these slots, and their DOFs.
+/// The part of a message that one team writes: these slots and their DOFs.
 struct PeerPiece {
   int peer;
   IndexRun run;
 };
 
-/// The messages of one set of buffers at one call.
+/// The messages of one set of buffers at one call, in device memory.
 struct PeerMessages {
   DeviceVector<Peer> peers;
-  DeviceVector<int> pieces_written;  ///< (peers) of the call's message
+  DeviceVector<int> pieces_written;  ///< (peers) written pieces of the message of this call
   DeviceVector<LocalIndex> dofs;     ///< (slots)
   std::uint64_t call = 0;
-  const void* landing = nullptr;  ///< what comes at this call
-  int* late = nullptr;
-  DeviceVector<PeerPiece> pieces;  ///< those to neighbours on the node first
+  const void* landing = nullptr;  ///< received messages of this call
+  Late* late = nullptr;
+  DeviceVector<PeerPiece> pieces;  ///< pieces to neighbours on the node come first
 };
 
 using PeerTeam = RunTeamPolicy::member_type;
 
-/// Word w of the item in slot s is data[index * item_stride + w * word_stride], where the index is
-/// that of its DOF or, where it has been packed, s.
+/// Word w of the item in slot s is data[index * item_stride + w * word_stride]. `index` is the DOF
+/// of the slot, or s if the item is already packed.
 template <class Word>
 struct MessageSource {
   const Word* data;
@@ -51,8 +51,8 @@ struct MessageSource {
   int words;
 };
 
-/// Writes a piece of the messages of a call. The team that ends a message, of all that write it,
-/// raises its flags.
+/// Writes one piece of the messages of a call. The team that writes the last piece of a message
+/// raises its flag.
 template <class Word>
 KOKKOS_FUNCTION void write_piece(const PeerTeam& team, const PeerMessages& messages,
                                  const PeerPiece& piece, const MessageSource<Word>& source) {
@@ -77,7 +77,8 @@ KOKKOS_FUNCTION void write_piece(const PeerTeam& team, const PeerMessages& messa
   if (peer.sent == nullptr) return;
   team.team_barrier();
   Kokkos::single(Kokkos::PerTeam(team), [&]() {
-    // What this team wrote comes before its count, and what others wrote before the flags.
+    // Order the stores of this team before its count, and the stores of other teams before the
+    // flag.
     desul::atomic_thread_fence(desul::MemoryOrderAcqRel(), desul::MemoryScopeNode());
     int& pieces_written = messages.pieces_written(piece.peer);
     if (Kokkos::atomic_fetch_add(&pieces_written, 1) + 1 < peer.n_pieces) return;

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "gs/strategy_table.hpp"
 
 #include <vector>
 
 #include "core/errors.hpp"
+#include "core/message_memory.hpp"
+#include "core/nccl.hpp"
 #include "core/types.hpp"
-#include "gs/message_memory.hpp"
-#include "gs/nccl.hpp"
 #include "gs/strategies/all_to_all.hpp"
 #include "gs/strategies/crystal_router.hpp"
 #include "gs/strategies/datatypes.hpp"
@@ -27,49 +28,52 @@ std::vector<Strategy> make_table() {
   const std::string device = std::string(DeviceMemory::name()) + ", direct";
   const std::string host = "Host, staged";
   const std::string shared = std::string(DeviceMemory::name()) + ", shared";
-  /// How an exchange works, as far as its cost and memory go.
-  struct Way {
+  /// Cost, memory and availability of a group of strategies.
+  struct Group {
     CostModel cost;
     int buffers;  ///< Strategy::buffers
     bool can_overlap = true;
     std::string_view not_built = {};
   };
-  const Way by_device{{.carrier = direct_messages}, 2};
-  // Copies on the host of what is sent and of what comes.
-  const Way by_host{{.carrier = Carrier::host_messages, .staged = true}, 4};
-  const auto putting = [](Way way) {
-    // Before a put the target says that it may come, and after it the origin that it has.
-    way.cost.empty_exchanges = 2;
-    return way;
+  const Group by_device{{.carrier = direct_messages}, 2};
+  // Two more buffers: host copies of the sent and of the received messages.
+  const Group by_host{{.carrier = Carrier::host_messages, .staged = true}, 4};
+  const auto putting = [](Group group) {
+    // Before a put the target grants access; after it the origin reports completion.
+    group.cost.empty_exchanges = 2;
+    return group;
   };
-  const auto gathering = [](Way way) {
-    // What passes between nodes lies in three more, over a node's ranks as much as they send there.
-    way.cost.gathered = true;
-    way.buffers += 3;
-    return way;
+  const auto gathering = [](Group group) {
+    // Items between nodes pass through three more buffers. On average over the ranks of a node,
+    // each holds the items that a rank sends to other nodes.
+    group.cost.gathered = true;
+    group.buffers += 3;
+    return group;
   };
-  const auto routing = [](Way way) {
-    // Items pass through two more, and some of them are others'. After the first of the steps
-    // nothing moves until the next is begun.
-    way.cost.routed = true;
-    way.buffers += 4;
-    way.can_overlap = false;
-    return way;
+  const auto routing = [](Group group) {
+    // Items pass through two more buffers. They also hold items of other ranks, so they count
+    // twice. There is no overlap, because after the first step nothing moves until the next one
+    // begins.
+    group.cost.routed = true;
+    group.buffers += 4;
+    group.can_overlap = false;
+    return group;
   };
-  const Way by_datatypes{by_device.cost, by_device.buffers, true, datatypes_missing};
-  const Way by_nccl{{.carrier = Carrier::nccl, .host_waits = false}, 2, true, nccl_missing};
-  // Messages come in two places in turn and, by one kernel, in two others.
-  const Way by_nvshmem{
+  const Group by_datatypes{by_device.cost, by_device.buffers, true, datatypes_missing};
+  const Group by_nccl{{.carrier = Carrier::nccl, .host_waits = false}, 2, true, nccl_missing};
+  // Messages alternate between two buffers. An exchange by one kernel alternates between two
+  // others.
+  const Group by_nvshmem{
       {.carrier = Carrier::nvshmem, .host_waits = false}, 4, true, nvshmem_missing};
-  const Way by_kernels{{.carrier = Carrier::peer_memory,
-                        .host_waits = false,
-                        .packs_itself = true,
-                        .one_kernel = !is_host_device},
-                       is_host_device ? 4 : 6};
+  const Group by_kernels{{.carrier = Carrier::peer_memory,
+                          .host_waits = false,
+                          .packs_itself = true,
+                          .one_kernel = !is_host_device},
+                         is_host_device ? 4 : 6};
 
   struct Line {
     Strategy strategy;
-    Way way;
+    Group group;
   };
   const std::vector<Line> lines{
       {{"device-pairwise", device, "MPI_Isend/Irecv on device buffers", make_pairwise}, by_device},
@@ -114,12 +118,12 @@ std::vector<Strategy> make_table() {
   std::vector<Strategy> table;
   for (const Line& line : lines) {
     Strategy& plain = table.emplace_back(line.strategy);
-    plain.cost = line.way.cost;
-    plain.buffers = line.way.buffers;
-    plain.not_built = line.way.not_built;
+    plain.cost = line.group.cost;
+    plain.buffers = line.group.buffers;
+    plain.not_built = line.group.not_built;
   }
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (!lines[i].way.can_overlap) continue;
+    if (!lines[i].group.can_overlap) continue;
     Strategy overlapped = table[i];
     overlapped.name += "+overlap";
     overlapped.description += ", interior elements meanwhile";
@@ -150,7 +154,7 @@ const Strategy* find_strategy(const std::string& name) {
 }
 
 std::string why_unavailable(const Communicator& comm, const Strategy& strategy) {
-  // A ring, as what is made for nothing lacks nothing.
+  // Use a ring, because an exchange without neighbours lacks nothing.
   std::vector<GlobalId> ids{comm.rank()};
   if (comm.size() > 1) ids.push_back((comm.rank() + 1) % comm.size());
   const HaloPlan ring = make_halo_plan(comm, ids);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "mesh/box_mesh.hpp"
 
 namespace nekbone_k {
@@ -25,7 +26,7 @@ LatticePoint BoxMesh::lattice_point(const std::array<int, 3>& element, int i, in
   LatticePoint p;
   for (int d = 0; d < 3; ++d) {
     p[d] = std::int64_t{1} * (element[d] - m_box.begin[d]) * order() + node[d];
-    if (p[d] == lattice_length(d)) p[d] = 0;  // only where the box wraps
+    if (p[d] == lattice_length(d)) p[d] = 0;  // only if the box wraps
   }
   return p;
 }

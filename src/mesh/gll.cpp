@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "mesh/gll.hpp"
 
 #include <cmath>
@@ -8,7 +9,7 @@
 namespace nekbone_k {
 namespace {
 
-// Long double throughout: the nodes are then exact to the last bit of a double.
+// Long double throughout, so that the nodes are exact to the last bit of a double.
 using Long = long double;
 
 struct Legendre {
@@ -56,7 +57,7 @@ GllBasis make_gll_basis(int order) {
     for (int j = 0; j < nq; ++j)
       if (i != j) basis.derivative[i * nq + j] = static_cast<double>(p[i] / (p[j] * (x[i] - x[j])));
   }
-  // The diagonal from D·1 = 0, so that constants are annihilated to rounding.
+  // The diagonal follows from D·1 = 0, so that D annihilates constants to rounding.
   for (int i = 0; i < nq; ++i) {
     Long sum = 0;
     for (int j = 0; j < nq; ++j) sum += basis.derivative[i * nq + j];

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
 /// The map from the undeformed box to the domain, callable on the device.
 #pragma once
@@ -6,15 +7,40 @@
 
 namespace nekbone_k {
 
-/// How the box of elements is deformed; its faces stay where they are.
+/// The deformation of the box of elements; its faces stay in place.
 enum class Deformation { none, sine, kershaw };
 
-/// Where kernels take the metric of elements from, and with it the shape of deformed elements.
+/// Source of the metric of elements in kernels; it also decides the shape of deformed elements.
 enum class Geometry {
-  stored,     ///< factors at every point; elements are curved as the deformation is
+  stored,     ///< factors at every point; elements are curved like the deformation
   trilinear,  ///< computed at every point from the corners; edges are straight
-  affine,     ///< factors of an element; elements are parallelepipeds
+  affine,     ///< one factor per element; elements are parallelepipeds
 };
+
+/// The name in the input and the report.
+inline const char* name(Deformation deformation) {
+  switch (deformation) {
+    case Deformation::none:
+      return "none";
+    case Deformation::sine:
+      return "sine";
+    case Deformation::kershaw:
+      return "kershaw";
+  }
+  return "";
+}
+
+inline const char* name(Geometry geometry) {
+  switch (geometry) {
+    case Geometry::stored:
+      return "stored";
+    case Geometry::trilinear:
+      return "trilinear";
+    case Geometry::affine:
+      return "affine";
+  }
+  return "";
+}
 
 /// A point in space.
 struct Point {
@@ -24,11 +50,11 @@ struct Point {
 /// Maps fractions (a, b, c) in [0, 1]^3 of the undeformed box to coordinates in
 /// [0, extent_x] × [0, extent_y] × [0, extent_z].
 ///
-/// - sine: every coordinate moves by epsilon / 2π · extent · sin 2πa · sin 2πb · sin 2πc, which is
+/// - sine: every coordinate moves by epsilon / 2π · extent · sin 2πa · sin 2πb · sin 2πc. This is
 ///   periodic and zero on the faces; the Jacobian stays positive for epsilon < 0.86.
-/// - kershaw: in six layers of a the (b, c) grid is squeezed to one side, to the other and back,
-///   by a fraction epsilon in (0, 1]; 1 leaves the box as it is. After D. Kershaw, J. Comput.
-///   Phys. 39 (1981) 375, in the smooth form in space of the CEED bake-off (Kolev et al. 2021).
+/// - kershaw: over six layers of a, the (b, c) grid is squeezed to one side, to the other and back,
+///   by a fraction epsilon in (0, 1]; 1 leaves the box undeformed. After D. Kershaw, J. Comput.
+///   Phys. 39 (1981) 375, in the spatially smooth form of the CEED bake-off (Kolev et al. 2021).
 struct BoxMapping {
   Deformation deformation = Deformation::none;
   double epsilon = 0;
@@ -51,7 +77,8 @@ struct BoxMapping {
   }
 
  private:
-  /// 0 where the cross-section is squeezed fully one way, 1 fully the other way.
+  /// 0 where the cross-section is fully squeezed one way, 1 where it is fully squeezed the other
+  /// way.
   KOKKOS_FUNCTION static double kershaw_weight(double a) {
     const double position = 6 * a;
     const int layer = position < 6 ? static_cast<int>(position) : 5;
@@ -72,7 +99,7 @@ struct BoxMapping {
     }
   }
 
-  /// The quintic with two vanishing derivatives at 0 and 1.
+  /// The quintic step with two vanishing derivatives at 0 and 1.
   KOKKOS_FUNCTION static double smooth_step(double t) {
     return t * t * t * (10 + t * (6 * t - 15));
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "mesh/partition.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +13,7 @@
 namespace nekbone_k {
 namespace {
 
-/// Cutting planes tried in a direction: all of them but in meshes larger than any machine can hold.
+/// Cutting planes to try per direction: all of them, except in meshes too large for any machine.
 constexpr int most_planes = 1 << 14;
 
 struct Cut {
@@ -25,7 +26,7 @@ Cut best_cut(const ElementBox& box, int ranks) {
   Cost best_cost{1e300, 0, 0};
   for (int d = 0; d < 3; ++d) {
     const std::int64_t area = box.volume() / box.length(d);
-    // More planes than this are no better balanced than the nearest of these.
+    // Further planes balance no better than the nearest of these.
     const int step = std::max(1, box.length(d) / most_planes);
     for (int plane = step; plane < box.length(d); plane += step) {
       const std::int64_t below = plane * area, above = box.volume() - below;
@@ -95,7 +96,7 @@ bool Partition::is_slabs() const {
 bool Partition::fits(const std::array<int, 3>& elements, int ranks) const {
   const ElementBox whole{{0, 0, 0}, elements};
   if (!is_grid()) return ranks <= whole.volume();
-  // The blocks of three directions could overflow: as a box, they are counted in 64 bits.
+  // The product of three numbers of blocks could overflow; ElementBox::volume() counts in 64 bits.
   for (int d = 0; d < 3; ++d)
     if (blocks[d] > elements[d] || blocks[d] > ranks) return false;
   return ElementBox{{0, 0, 0}, {blocks[0], blocks[1], 1}}.volume() <= ranks &&

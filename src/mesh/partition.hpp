@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
 /// Division of a box of elements among the ranks.
 #pragma once
@@ -19,35 +20,35 @@ struct ElementBox {
   bool operator==(const ElementBox&) const = default;
 };
 
-/// A way to divide a box of elements into a box for each rank.
+/// A division of a box of elements into one box per rank.
 ///
-/// - Recursive bisection: each cut is the plane, and the division of the ranks, with the best
-///   balance of elements a rank; among equals the smallest cut area, then the most even division of
-///   the ranks. It divides for any number of ranks, and ranks that follow each other get boxes that
+/// - Recursive bisection: each cut takes the plane and the division of the ranks with the best
+///   balance of elements per rank. Ties are broken by the smallest cut area, then by the most even
+///   division of the ranks. It works for any number of ranks, and consecutive ranks get boxes that
 ///   lie together.
-/// - A grid: the blocks of a direction differ by at most one element, the longer ones first. Ranks
-///   are numbered first direction fastest.
+/// - Process grid: the blocks of a direction differ by at most one element; the longer blocks come
+///   first. Ranks are numbered first direction fastest.
 struct Partition {
-  std::array<int, 3> blocks{0, 0, 0};  ///< of a grid, in each direction; zeros: bisection
+  std::array<int, 3> blocks{0, 0, 0};  ///< of the process grid, per direction; zeros: bisection
 
   bool is_grid() const { return blocks[0] > 0; }
-  /// Whether one direction alone is cut.
+  /// Whether only one direction is cut.
   bool is_slabs() const;
-  /// Whether every one of `ranks` ranks gets at least one element, and each element a rank.
+  /// Whether each of `ranks` ranks gets at least one element, and each element a rank.
   bool fits(const std::array<int, 3>& elements, int ranks) const;
-  /// As the report has it: "bisection", "4 × 2 × 1".
+  /// The name in the report: "bisection" or e.g. "4 × 2 × 1".
   std::string name() const;
   bool operator==(const Partition&) const = default;
 };
 
-/// The box that `rank` of `ranks` gets of `whole`. Every rank gets at least one element. Not
-/// collective. Throws InternalError if the partition does not fit.
+/// The box of `rank` of `ranks` in `whole`; every rank gets at least one element. Throws
+/// InternalError if the partition does not fit. Not collective.
 ElementBox partition_box(const ElementBox& whole, int ranks, int rank,
                          const Partition& partition = {});
 
-/// The ranks, ascending, whose boxes of the bisection `meets` holds of, which must hold of every
-/// box around such a one, too. Takes time for these ranks and log(ranks), not for all. Not
-/// collective.
+/// The ranks, ascending, for whose boxes of the bisection `meets` is true. `meets` must also be
+/// true of every box around such a box. The time grows with the number of these ranks and with
+/// log(ranks), not with all ranks. Not collective.
 std::vector<int> bisection_ranks(const ElementBox& whole, int ranks,
                                  const std::function<bool(const ElementBox&)>& meets);
 

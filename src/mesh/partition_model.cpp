@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "mesh/partition_model.hpp"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 namespace nekbone_k {
 namespace {
 
-/// The lattice points of direction d that two boxes have in common, Dirichlet ones left out.
+/// Number of lattice points that two boxes share in direction d, without Dirichlet points.
 std::int64_t common_points(const MeshSpec& spec, int order, int d, const ElementBox& a,
                            const ElementBox& b) {
   const std::int64_t elements = spec.elements[d], n = order;
@@ -22,7 +23,7 @@ std::int64_t common_points(const MeshSpec& spec, int order, int d, const Element
   };
   if (a.length(d) == elements) return points(b);
   if (b.length(d) == elements) return points(a);
-  // Neither closes on itself, so that no point is counted for two of the images of b.
+  // Neither box wraps, so no point is counted for two images of b.
   std::int64_t count = 0;
   for (const std::int64_t shift : {-elements, std::int64_t{0}, elements}) {
     const std::int64_t first = std::max<std::int64_t>(a.begin[d], b.begin[d] + shift);
@@ -39,7 +40,7 @@ std::int64_t common_points(const MeshSpec& spec, int order, const ElementBox& a,
   return count;
 }
 
-/// The ranks of a grid whose blocks lie around that of `rank`, itself among them.
+/// The ranks of a process grid whose blocks touch that of `rank`, including itself.
 std::vector<int> grid_ranks_around(const MeshSpec& spec, int rank) {
   const auto& blocks = spec.partition.blocks;
   std::vector<int> ranks{0};
@@ -58,7 +59,7 @@ std::vector<int> grid_ranks_around(const MeshSpec& spec, int rank) {
   return ranks;
 }
 
-/// What this rank contributes to the models of some partitions, and then their maxima.
+/// This rank's contribution to the models of some partitions, then their maxima. Collective.
 std::vector<PartitionModel> model_all(const Communicator& comm, MeshSpec spec, int order,
                                       double dof_bytes, std::span<const Partition> partitions) {
   std::vector<double> busiest;
@@ -117,7 +118,8 @@ std::vector<PartitionModel> model_partitions(const Communicator& comm, const Mes
   const auto own_box = [&](const Partition& partition) {
     return partition_box({{0, 0, 0}, spec.elements}, comm.size(), comm.rank(), partition);
   };
-  // All agree on the grid that bisection comes to, if any: the one of which no box differs.
+  // All ranks agree on the process grid that equals the bisection, if any: the one in which no box
+  // differs.
   const ElementBox bisected = own_box({});
   std::vector<double> differs;
   for (const Partition& partition : partitions)

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// What dividing the elements one way or another costs, by looking at boxes alone.
+/// The cost of a partition of the elements, computed from boxes alone.
 #pragma once
 
 #include <cstdint>
@@ -10,38 +11,43 @@
 
 namespace nekbone_k {
 
-/// What a rank shares with others: as many messages as neighbours, and in them, all together, so
-/// many DOFs (those that several neighbours have count for each).
+/// The halo of a rank: one message per neighbour, and the DOFs in all messages together. A DOF that
+/// several neighbours share counts once per neighbour.
 struct HaloSize {
   int neighbours = 0;
   std::int64_t sent = 0;
 };
 
-/// The halo of `rank` of `ranks` at `order`, exactly as the halo plan will have it, in time for its
-/// neighbours and not for all ranks. Not collective.
+/// The halo of `rank` of `ranks` at `order`, equal to that of the later halo plan. The time grows
+/// with the number of neighbours, not of ranks. Not collective.
 HaloSize halo_size(const MeshSpec& spec, int order, int ranks, int rank);
 
-/// Every way to divide so many elements among so many ranks: bisection, then all grids that fit,
-/// slabs among them, those that cut later directions first. Not collective.
+/// All partitions of a box of elements among `ranks` ranks: bisection, then all process grids that
+/// fit, including slabs. Grids that cut later directions come first. Not collective.
 std::vector<Partition> possible_partitions(const std::array<int, 3>& elements, int ranks);
 
-/// A partition by the numbers of its busiest ranks, each of which may be another one.
+/// The numbers of a partition's busiest ranks. Each number may come from a different rank.
 struct PartitionModel {
   Partition partition;
-  std::int64_t elements = 0;  ///< most elements of a rank
-  int messages = 0;           ///< most neighbours of a rank
-  double sent_bytes = 0;      ///< most bytes that a rank sends
+  std::int64_t elements = 0;  ///< maximum per rank
+  int messages = 0;           ///< maximum number of neighbours per rank
+  double sent_bytes = 0;      ///< maximum per rank
 
-  /// What an exchange costs, in bytes: those sent and, for each message, as many as travel in the
-  /// time that an empty one takes (the half-performance length of Hockney, Parallel Computing 20
-  /// (1994) 389), taken to be 16 KiB: between those of networks of today and of memory.
+  /// Cost of a halo exchange, in bytes: the bytes sent, plus 16 KiB per message. This is the number
+  /// of bytes that travel in the time of an empty message: the half-performance length of Hockney,
+  /// Parallel Computing 20 (1994) 389. 16 KiB lies between the lengths of current networks and of
+  /// memory.
   double cost_bytes() const { return sent_bytes + 16384.0 * messages; }
 };
 
-/// All possible partitions of the mesh at `order`, the best first: by elements, as Ax costs most,
-/// then by cost_bytes(), then as possible_partitions() has them. `dof_bytes` are sent for each DOF.
-/// Bisection is left out where it comes to one of the grids. The mesh's own partition does not
-/// matter. Collective, with the same result on every rank.
+/// All possible partitions of the mesh at `order`, the best first. They are sorted
+/// 1. by elements, because Ax costs most,
+/// 2. by cost_bytes(),
+/// 3. in the order of possible_partitions().
+///
+/// `dof_bytes` is the number of bytes sent per DOF. Bisection is omitted if it equals one of the
+/// process grids. The mesh's own partition has no influence. Collective, with the same result on
+/// every rank.
 std::vector<PartitionModel> model_partitions(const Communicator& comm, const MeshSpec& spec,
                                              int order, double dof_bytes = sizeof(double));
 

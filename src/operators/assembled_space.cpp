@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "operators/assembled_space.hpp"
 
 #include <fmt/format.h>
@@ -26,8 +27,8 @@ std::vector<Node> surface_nodes(int nq) {
   return nodes;
 }
 
-/// The row of every point of the rank's lattice. A dense array: the lattice is a box, and looking a
-/// point up by its position is several times faster than hashing its id.
+/// The row of every point of the rank's lattice. The array is dense: the lattice is a box, and
+/// finding a point by its position is several times faster than hashing its id.
 class LatticeRows {
  public:
   static constexpr LocalIndex masked = -1, unnumbered = -2;
@@ -45,7 +46,7 @@ class LatticeRows {
     return m_rows[(p[2] * m_length[1] + p[1]) * m_length[0] + p[0]];
   }
 
-  /// Where an element's nodes lie, by direction: (i, j, k) then costs two additions.
+  /// Offsets of an element's nodes per direction, so that finding (i, j, k) costs two additions.
   using NodeOffsets = std::array<std::array<std::int64_t, max_nq>, 3>;
   NodeOffsets node_offsets(const std::array<int, 3>& element) const {
     NodeOffsets offsets;
@@ -66,7 +67,7 @@ class LatticeRows {
   void for_each_face_point(const Action& action) {
     for (int d = 0; d < 3; ++d) {
       if (m_mesh.wraps(d)) continue;
-      // In the order of global ids, so that messages run through what is numbered like that.
+      // In the order of global ids, so that messages traverse data with that numbering.
       const int a = d == 0 ? 1 : 0, b = d == 2 ? 1 : 2;
       for (const std::int64_t side : {std::int64_t{0}, m_length[d] - 1}) {
         LatticePoint p;
@@ -82,7 +83,7 @@ class LatticeRows {
   std::vector<LocalIndex> m_rows;
 };
 
-/// Elements in processing order, those that touch a shared DOF first.
+/// Elements in processing order; those that touch a shared DOF come first.
 std::vector<LocalIndex> processing_order(const BoxMesh& mesh, LatticeRows& rows,
                                          const std::vector<Node>& nodes, LocalIndex& n_boundary) {
   std::vector<LocalIndex> boundary, interior;
@@ -103,7 +104,7 @@ std::vector<LocalIndex> processing_order(const BoxMesh& mesh, LatticeRows& rows,
   return boundary;
 }
 
-/// Surface entries as rows of an Assembly: the zero slot belongs to no row.
+/// Surface entries as rows of an Assembly; the zero slot belongs to no row.
 struct EntriesAsRows {
   const LocalIndex* entries;
   std::size_t count;
@@ -115,11 +116,11 @@ struct EntriesAsRows {
   }
 };
 
-/// The order in which contributions are added where it must not depend on the ranks: by element of
-/// the whole mesh and, where an element touches a DOF twice, by point.
+/// The order of adding contributions, independent of the ranks: by element of the whole mesh and,
+/// if an element touches a DOF twice, by point.
 struct ByElement {
   const BoxMesh& mesh;
-  const std::vector<LocalIndex>& order;  ///< of each position, the rank's element
+  const std::vector<LocalIndex>& order;  ///< the rank's element at each position
 
   GlobalId operator()(LocalIndex point) const {
     constexpr int lanes = ElementLayout::lanes;
@@ -133,7 +134,7 @@ struct ByElement {
   }
 };
 
-/// The points of shared rows, by row and key.
+/// The points of shared rows, sorted by row and key.
 SharedPoints find_shared_points(LocalIndex n_shared, const EntriesAsRows& point_rows,
                                 const ByElement& key) {
   struct Point {
@@ -159,17 +160,23 @@ SharedPoints find_shared_points(LocalIndex n_shared, const EntriesAsRows& point_
   return shared;
 }
 
-void require_indexable(const Communicator& comm, const BoxMesh& mesh) {
-  const auto size = ElementLayout::estimate(mesh.nq(), static_cast<double>(mesh.box().volume()));
-  const double largest = comm.max(std::max(mesh.lattice_volume(), size.surface + size.interior));
-  if (largest > std::numeric_limits<LocalIndex>::max())
+}  // namespace
+
+void AssembledSpace::require_indexable(const Communicator& comm, const BoxMesh& mesh) {
+  // Computed in doubles, because the integers could overflow.
+  const auto elements = static_cast<double>(mesh.box().volume());
+  const auto size = ElementLayout::estimate(mesh.nq(), elements);
+  const double vector_length =
+      mesh.lattice_volume() - elements * ElementLayout::n_interior(mesh.nq()) + size.interior;
+  const double largest = comm.max(std::max(vector_length, size.surface + size.interior));
+  // The limit leaves space for the padding of a vector.
+  constexpr double most = std::numeric_limits<LocalIndex>::max() - 2.0 * ElementLayout::lanes;
+  if (largest > most)
     throw InputError(fmt::format(
         "order {} puts {:.3g} local points on one rank, more than the 2^31 it can number; use at "
         "least {:.0f} ranks",
         mesh.order(), largest, std::ceil(comm.size() * largest / 2e9)));
 }
-
-}  // namespace
 
 AssembledSpace::AssembledSpace(const Communicator& comm, const BoxMesh& mesh, Summation summation)
     : m_mesh(mesh), m_summation(summation), m_layout{mesh.nq(), mesh.n_elements()} {
@@ -206,7 +213,7 @@ void AssembledSpace::number(const Communicator& comm) {
       for (int d = 0; d < 3; ++d) elements(position, d) = element[d];
       offsets[lane] = rows.node_offsets(element);
     }
-    // In the order of memory, so that the entries of neighbouring lanes are mostly neighbours too.
+    // In memory order, so that the entries of neighbouring lanes are mostly neighbours too.
     for (std::size_t s = 0; s < nodes.size(); ++s)
       for (int lane = 0; lane < used_lanes; ++lane) {
         LocalIndex& row = rows.at(offsets[lane], nodes[s]);

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// The vectors that the solver works on: DOFs assembled on each rank.
+/// Assembled vectors, on which the solver works.
 #pragma once
 
 #include "core/communicator.hpp"
@@ -12,25 +13,32 @@
 
 namespace nekbone_k {
 
-/// Numbers one rank's DOFs and joins elements and ranks.
+/// Numbers the DOFs of one rank and joins its elements with each other and with other ranks.
 ///
 /// An assembled vector has the entries
 ///
 ///     [ shared, owned elsewhere | shared, owned here | on element surfaces | 0 … 0 | interior ]
 ///
-/// The first three parts are the rows of the gather-scatter; each rank has its own copy of a shared
-/// DOF. The zeros are padding; the first of them, the *zero slot*, is what every Dirichlet point
-/// reads. Interior DOFs lie by block and lane as in ElementLayout, so that kernels read them
-/// without an index. Padding and the lanes of empty elements hold zero always, so vector kernels
-/// run over whole vectors and dot products over [n_not_owned, size).
+/// - The first three parts are the rows of the gather–scatter. Each rank has its own copy of a
+///   shared DOF.
+/// - The zeros are padding. The first of them is the *zero slot*, which every Dirichlet point
+///   reads.
+/// - Interior DOFs are ordered by block and lane as in ElementLayout, so that kernels read them
+///   without an index.
 ///
-/// Elements that touch shared DOFs are processed first: their results can travel while the others
-/// are worked on.
+/// Padding and the lanes of empty elements always hold zero. Vector kernels therefore run over
+/// whole vectors, and dot products over [n_not_owned, size).
+///
+/// Elements that touch shared DOFs are processed first, so that their results travel while the
+/// other elements are processed.
 class AssembledSpace {
  public:
-  /// Collective. Throws InputError on every rank if some rank's part is too large to index.
+  /// Collective. Throws InputError on every rank if the part of some rank is too large to index.
   AssembledSpace(const Communicator& comm, const BoxMesh& mesh,
                  Summation summation = Summation::ordinary);
+
+  /// Throws the same InputError before anything is allocated. Collective.
+  static void require_indexable(const Communicator& comm, const BoxMesh& mesh);
 
   const BoxMesh& mesh() const { return m_mesh; }
   bool is_deterministic() const { return m_summation == Summation::deterministic; }
@@ -38,76 +46,76 @@ class AssembledSpace {
   GatherScatter& gs() { return *m_gs; }
   const GatherScatter& gs() const { return *m_gs; }
 
-  /// Length of an assembled vector, padding included.
+  /// Length of an assembled vector with its padding.
   LocalIndex size() const { return m_interior_begin + LocalIndex(m_layout.n_interior_values()); }
-  /// What vector kernels work on and count.
+  /// The range of vector kernels and dot products.
   VectorRange range() const { return {size(), n_not_owned()}; }
   LocalIndex n_rows() const { return m_zero_slot; }
   LocalIndex n_not_owned() const { return m_gs->plan().n_not_owned; }
   LocalIndex zero_slot() const { return m_zero_slot; }
   LocalIndex interior_begin() const { return m_interior_begin; }
-  /// DOFs this rank owns; the sum over ranks is BoxMesh::total_dofs().
+  /// DOFs owned by this rank; their sum over all ranks is BoxMesh::total_dofs().
   std::int64_t n_owned() const {
     return std::int64_t{n_rows()} - n_not_owned() +
            std::int64_t{m_layout.n_elements} * m_layout.n_interior();
   }
 
-  /// The rows [first_row(b), first_row(c)) are those that are on elements of blocks [b, c) but on
-  /// none of an earlier block; below first_row(0) they are shared. Blocks in [0, n_blocks].
+  /// Rows [first_row(b), first_row(c)) are on elements of blocks [b, c) but on no earlier block.
+  /// Rows below first_row(0) are shared. `block` is in [0, n_blocks].
   LocalIndex first_row(LocalIndex block) const { return m_first_rows[block]; }
-  /// Where interior DOFs of a block begin.
+  /// The first entry of a block's interior DOFs.
   LocalIndex first_interior(LocalIndex block) const {
     return m_interior_begin +
            static_cast<LocalIndex>(ElementLayout::offset(block, 0, m_layout.n_interior()));
   }
 
   LocalIndex n_boundary_elements() const { return m_n_boundary; }
-  /// Blocks that hold boundary elements; the last may hold some interior ones too.
+  /// Blocks that hold boundary elements; the last one may also hold interior elements.
   LocalIndex n_boundary_blocks() const {
     return (m_n_boundary + ElementLayout::lanes - 1) / ElementLayout::lanes;
   }
 
-  /// Of each block, the list of the assembled entries of its surface points, shape (surface point,
-  /// lane); the zero slot for Dirichlet points and empty elements.
+  /// For each block, the list of the assembled entries of its surface points, shape (surface point,
+  /// lane), in device memory. Dirichlet points and empty elements have the zero slot.
   const IndexLists& surface_entries() const { return m_surface_entries; }
-  /// Whole-mesh indices of the element at each position, shape (n_elements, 3).
+  /// Whole-mesh indices of the element at each position, shape (n_elements, 3), in device memory.
   Kokkos::View<const int* [3], Kokkos::LayoutRight, DeviceMemory> elements() const {
     return m_elements;
   }
-  /// Scratch for element results on surfaces, shape (block, surface point, lane).
+  /// Scratch for element results on surfaces, shape (block, surface point, lane), in device memory.
   const DeviceVector<double>& surface_values() const {
     return m_surface_values;
   }
 
-  /// A vector of zeros.
+  /// A vector of zeros in device memory.
   DeviceVector<double> make_vector(const std::string& label) const {
     return large_vector("nekbone_k: " + label, size());
   }
 
-  /// Rows [begin, end) of `vector` = sum of surface_values() over this rank's elements.
+  /// Sets rows [begin, end) of `vector` to the sum of surface_values() over this rank's elements.
   void gather_rows(const DeviceVector<double>& vector, LocalIndex begin, LocalIndex end) const {
     m_gs->assembly().gather(as_field(m_surface_values), as_field(vector), Reduction::add, begin,
                             end);
   }
-  /// The rows of `vector` that no other rank shares.
+  /// Does so for the rows of `vector` that no other rank shares.
   void gather_own_rows(const DeviceVector<double>& vector) const {
     gather_rows(vector, m_gs->plan().n_shared(), n_rows());
   }
-  /// What the exchange of `vector` is to begin with; see GatherScatter::gather_shared().
+  /// Prepares `vector` for the exchange; see GatherScatter::gather_shared().
   void gather_shared(const DeviceVector<double>& vector, const ExecutionSpace& stream = {}) const {
     m_gs->gather_shared(as_field(m_surface_values), as_field(vector), Reduction::add, stream);
   }
 
-  /// vector = Qᵀ f, summed over ranks, where f(position, i, j, k) is the value at node (i, j, k) of
-  /// the element at a position of the processing order. Collective.
+  /// vector = Qᵀ f over all ranks. f(position, i, j, k) is the value at node (i, j, k) of the
+  /// element at a position of the processing order. Collective.
   template <class NodalValue>
   void assemble(const NodalValue& f, const DeviceVector<double>& vector) {
     assemble_here(f, vector);
     m_gs->exchange(as_field(vector), Reduction::add);
   }
 
-  /// The same of this rank's elements alone: shared DOFs have what an exchange begins with.
-  /// Collective where GatherScatter::gather_shared() is.
+  /// Does so for this rank's elements alone: shared DOFs hold the values before the exchange.
+  /// Collective if GatherScatter::gather_shared() is.
   template <class NodalValue>
   void assemble_here(const NodalValue& f, const DeviceVector<double>& vector) {
     const ElementLayout layout = m_layout;
@@ -137,7 +145,7 @@ class AssembledSpace {
     gather_own_rows(vector);
   }
 
-  /// Memory in bytes that a space like this takes on one rank, the set-up's temporary included.
+  /// Memory of such a space on one rank, in bytes, including temporary memory of the set-up.
   static double estimated_bytes(const BoxMesh& mesh);
 
  private:

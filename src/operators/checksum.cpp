@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "operators/checksum.hpp"
 
 #include "operators/node_ids.hpp"
@@ -34,7 +35,7 @@ std::uint64_t checksum(const Communicator& comm, const AssembledSpace& space,
             mixed(mixed(id + 0x9e37'79b9'7f4a'7c15ULL) ^ Kokkos::bit_cast<std::uint64_t>(value));
       },
       sum);
-  // The sum of signed numbers wraps around as that of unsigned ones does.
+  // The sum of signed integers wraps around like that of unsigned ones.
   return static_cast<std::uint64_t>(comm.sum(static_cast<std::int64_t>(sum)));
 }
 

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// A number that tells assembled vectors apart.
+/// A checksum of assembled vectors.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +9,9 @@
 
 namespace nekbone_k {
 
-/// A sum over the nodes of all elements of a hash of the node's global id and of the bits of its
-/// value: the same for vectors of the same bits, whatever the division of the mesh, and as good as
-/// never for others. Collective.
+/// Sum over the nodes of all elements of a hash of the node's global id and the bits of its value.
+/// Vectors with the same bits have the same checksum for any division of the mesh; other vectors
+/// almost never do. Collective.
 std::uint64_t checksum(const Communicator& comm, const AssembledSpace& space,
                        const DeviceVector<double>& vector);
 

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Where the values of an element lie in memory: the one place that knows of SIMD lanes.
+/// Memory layout of element values. This is the only place that defines the use of SIMD lanes.
 #pragma once
 
 #include <cmath>
@@ -10,14 +11,16 @@ namespace nekbone_k {
 
 /// Index arithmetic of element-wise arrays of one order on one rank.
 ///
-/// Elements are processed in blocks of `lanes`; position p of the processing order is lane p %
-/// lanes of block p / lanes, and the last block is padded with empty elements. As elements, not
-/// points, lie in the lanes, a kernel needs no shuffles and no remainder loops at any order (after
-/// libCEED's blocked backends). The Np = Nq^3 points of an element are its surface points, which
-/// other elements may share, and its interior points, which belong to it alone.
+/// Elements are processed in blocks of `lanes`. Position p of the processing order is lane p %
+/// lanes of block p / lanes. The last block is padded with empty elements. Lanes hold elements, not
+/// points, so a kernel needs no shuffles and no remainder loops at any order (after libCEED's
+/// blocked backends).
+///
+/// The Np = Nq^3 points of an element are its surface points, which other elements may share, and
+/// its interior points, which belong to it alone.
 struct ElementLayout {
   static constexpr int lanes = static_cast<int>(Lanes::size());
-  static constexpr int n_factors = 6;  ///< numbers of a factor at a point (StoredFactor)
+  static constexpr int n_factors = 6;  ///< numbers per factor at a point (StoredFactor)
 
   int nq = 2;
   LocalIndex n_elements = 0;
@@ -34,10 +37,11 @@ struct ElementLayout {
   KOKKOS_FUNCTION static constexpr bool on_surface(int nq, int i, int j, int k) {
     return i == 0 || j == 0 || k == 0 || i == nq - 1 || j == nq - 1 || k == nq - 1;
   }
-  /// Numbers of the points over one (i, j): surface point `first` at k = 0, last_layer(nq) more at
-  /// k = Nq - 1, and between them surface points `inner` + (k - 1) surface_stride(nq), if (i, j) is
-  /// on the rim, or else interior points `inner` + (k - 1) interior_stride(nq). So surface points
-  /// are numbered layer by layer, the first and last layer whole, the others their rim.
+  /// Numbers of the points at one (i, j): surface point `first` at k = 0 and `first` +
+  /// last_layer(nq) at k = Nq - 1. Between them, if (i, j) is on the rim, are surface points
+  /// `inner` + (k - 1) surface_stride(nq); otherwise interior points `inner` + (k - 1)
+  /// interior_stride(nq). Surface points are thus numbered layer by layer: the first and last layer
+  /// whole, the others only their rim.
   struct Column {
     bool on_rim;
     int first, inner;
@@ -64,35 +68,35 @@ struct ElementLayout {
     return column(nq, i, j).inner + (k - 1) * interior_stride(nq);
   }
 
-  /// Offset of lane 0 of item `item` of `items` a block: arrays of shape (block, item, lane).
+  /// Offset of lane 0 of item `item` of a block, for arrays of shape (block, item, lane) with
+  /// `items` items per block.
   KOKKOS_FUNCTION static std::size_t offset(LocalIndex block, int item, int items) {
     return (std::size_t(block) * items + item) * lanes;
   }
-  /// Elements of a *group*, whose geometric values are interleaved: those of a block, or as many as
-  /// a GPU's threads read at once where each has an element to itself (AxhelmShape).
+  /// Elements of a *group*, whose geometric values are interleaved. A group is a block or, on a GPU
+  /// whose threads have an element each, the elements that are read at once (AxhelmShape).
   KOKKOS_FUNCTION static constexpr int group_size(int nq) {
     return (is_host_device || nq > 2) ? lanes : 32;
   }
-  /// Which geometric value of an element the factor's entry c at point q = (k Nq + j) Nq + i is,
-  /// where factors are stored. Linear in q and c. A CPU's thread reads the entries of a point
-  /// together, and memory in one stream; a GPU's threads, each with a point, read the same entry
-  /// side by side.
+  /// For stored factors: number of the geometric value that is entry c of the factor at point q =
+  /// (k Nq + j) Nq + i. Linear in q and c. A CPU thread reads the entries of a point together, and
+  /// memory in one stream. GPU threads, each with a point, read the same entry side by side.
   KOKKOS_FUNCTION static constexpr int factor_item(int nq, int q, int c) {
     return is_host_device ? q * n_factors + c : c * nq * nq * nq + q;
   }
-  /// Where geometric value `item`, of `items` an element, of the element at a position lies.
+  /// Index of geometric value `item` of the element at `position`; each element has `items` values.
   KOKKOS_FUNCTION static constexpr std::size_t geometry_offset(int nq, LocalIndex position,
                                                                int item, int items) {
     const int n = group_size(nq);
     return (std::size_t(position / n) * items + item) * n + position % n;
   }
-  /// Length of an array of them.
+  /// Length of an array of geometric values.
   std::size_t n_geometry_values(int items) const {
     const int n = group_size(nq);
     return (std::size_t(n_elements) + n - 1) / n * n * items;
   }
 
-  /// Sizes of a mesh too large for its indices to exist, in values, for estimates.
+  /// Sizes in values, for estimates of meshes that may be too large to index.
   struct Estimate {
     double surface = 0, interior = 0;
   };

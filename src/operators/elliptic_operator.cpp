@@ -1,8 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "operators/elliptic_operator.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
+
+#include "gs/run_overlapped.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -21,7 +24,7 @@ struct DotTerms {
 
 constexpr LocalIndex points_at_a_time = LaunchShape<ExecutionSpace>::points_at_a_time;
 
-/// Rows [begin, end) of au, which elements are about to add to.
+/// Prepares rows [begin, end) of au for elements to add to: calls `before` and clears the rows.
 void begin_rows(const DeviceVector<double>& au, LocalIndex begin, LocalIndex end,
                 const EntryWork& before) {
   if (before) before(begin, end);
@@ -113,7 +116,7 @@ void EllipticOperator::begin_apply(const DeviceVector<double>& u, const DeviceVe
     begin_rows(au, 0, m_space.first_row(0), before);
     return sweep(u, au, 0, last_block, before);
   }
-  // Elements divided otherwise may leave one part less, and what was the last one is none any more.
+  // A different division of the elements may write one part less, which would leave an old part.
   if (std::exchange(m_divided_at, last_block) != last_block)
     Kokkos::deep_copy(ExecutionSpace(), m_partial_dots, 0.0);
   if (before) before(0, m_space.size());
@@ -164,13 +167,13 @@ void EllipticOperator::apply_some(const DeviceVector<double>& u, const DeviceVec
 }
 
 void EllipticOperator::begin_some_rows(const DeviceVector<double>& au, double portion) const {
-  // A sweep clears them among the elements.
+  // A sweep clears the rows between the elements.
   if (m_surface_results == SurfaceResults::added && !sweeps())
     begin_rows(au, 0, static_cast<LocalIndex>(std::ceil(portion * m_space.n_rows())), {});
 }
 
 std::array<LocalIndex, 3> EllipticOperator::some_blocks(double portion) const {
-  m_divided_at = -1;  // the next apply() cannot tell which parts of the product these left
+  m_divided_at = -1;  // so that the next apply() clears the parts of the product
   const LocalIndex boundary = m_space.n_boundary_blocks();
   const LocalIndex interior = m_space.layout().n_blocks() - boundary;
   return {boundary - static_cast<LocalIndex>(std::ceil(portion * boundary)), boundary,
@@ -179,29 +182,27 @@ std::array<LocalIndex, 3> EllipticOperator::some_blocks(double portion) const {
 
 double EllipticOperator::apply(const DeviceVector<double>& u, const DeviceVector<double>& au,
                                const EntryWork& before, EventLog* log) const {
-  GatherScatter& gs = m_space.gs();
-  const DeviceField<double> field = as_field(au);
-  const bool overlapped = gs.strategy().overlapped;
-  if (overlapped) {
-    // Beside the interior elements, which fill the device where boundary elements leave room, and
-    // before them where both could run.
-    apply_boundary(u, au, before, side_stream());
-    record(log, "boundary elements");
-    gs.pack(field, log);
-    // Messages first where elements keep the host busy, else last: posting waits for packing, and
-    // the device should have work meanwhile.
-    if (is_host_device) gs.post(field, log);
-    apply_interior(u, au, before);
-    record(log, "interior elements");
-    if (!is_host_device) gs.post(field, log);
-    gs.finish(field, Reduction::add, log);
+  const FieldExchange<double> exchange =
+      m_space.gs().exchange_of(as_field(au), Reduction::add, log);
+  if (m_space.gs().strategy().overlapped) {
+    run_overlapped(
+        [&](const ExecutionSpace& stream) {
+          apply_boundary(u, au, before, stream);
+          record(log, "boundary elements");
+        },
+        exchange,
+        [&] {
+          apply_interior(u, au, before);
+          record(log, "interior elements");
+        });
   } else {
-    // In one kernel: of two the second would begin when the first no longer fills the device.
+    // One kernel for all elements. With two, the second would start when the first no longer fills
+    // the device.
     const LocalIndex all = m_space.layout().n_blocks();
     begin_apply(u, au, all, before, ExecutionSpace());
     end_apply(u, au, all, before);
     record(log, "elements");
-    gs.exchange(field, Reduction::add, log);
+    exchange.run();
   }
   if (m_reproducible_dot)
     return m_reproducible_dot->sum("nekbone_k: u . Au", DotTerms{u.data(), au.data()})[0];

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// A = stiffness + λ mass on assembled vectors.
+/// The operator A = stiffness + λ mass on assembled vectors.
 #pragma once
 
 #include <array>
@@ -8,26 +9,28 @@
 
 #include "core/event_log.hpp"
 #include "core/streams.hpp"
-#include "gs/rank_sum.hpp"
-#include "gs/reproducible_sum.hpp"
 #include "operators/assembled_space.hpp"
-#include "operators/axhelm.hpp"
+#include "operators/axhelm/axhelm.hpp"
 #include "operators/geometric_factors.hpp"
+#include "reduce/rank_sum.hpp"
+#include "reduce/reproducible_sum.hpp"
 
 namespace nekbone_k {
 
-/// Something to be done to the entries [begin, end) of assembled vectors.
+/// Work on the entries [begin, end) of assembled vectors.
 using EntryWork = std::function<void(LocalIndex begin, LocalIndex end)>;
 
-/// A = Qᵀ (stiffness + λ mass) Q, with homogeneous Dirichlet points left out. Symmetric; positive
-/// definite unless λ = 0 on a fully periodic box, where constants are its null space. On a
-/// deterministic space neither Au nor uᵀ A u depends on the division of the elements among ranks;
-/// on others it does. On a GPU that adds surface results (SurfaceResults::added) Au may differ in
-/// its last bits from one time to the next, and on any uᵀ A u with and without overlap.
+/// A = Qᵀ (stiffness + λ mass) Q, without homogeneous Dirichlet points. Symmetric, and positive
+/// definite unless λ = 0 on a fully periodic box, where constants are its null space.
+///
+/// On a deterministic space, Au and uᵀ A u do not depend on the division of the elements among
+/// ranks; on other spaces they do. On a GPU that adds surface results (SurfaceResults::added), the
+/// last bits of Au may differ from call to call. On any GPU, those of uᵀ A u may differ with and
+/// without overlap.
 class EllipticOperator {
  public:
-  /// Keeps references to both, which outlive it. Products are summed over the ranks by
-  /// `all_reduce`. Collective, as is its end.
+  /// Keeps references to `space` and `geometry`, which must outlive it. `all_reduce` is the
+  /// strategy for the products. The constructor and the destructor are collective.
   EllipticOperator(AssembledSpace& space, const GeometricFactors& geometry, double lambda,
                    const AllReduceStrategy& all_reduce = all_reduce_strategies().front());
 
@@ -35,76 +38,83 @@ class EllipticOperator {
   double lambda() const { return m_lambda; }
   bool is_singular() const { return m_lambda == 0 && m_space.mesh().spec().fully_periodic(); }
 
-  /// au = A u, exchanged by the strategy selected in the space's gather-scatter: with an overlapped
-  /// one the interior elements are worked on while messages fly, with another all elements before.
-  /// Returns uᵀ A u, the same on every rank; kernels may then still be running. Collective.
+  /// Computes au = A u with the exchange strategy selected in the space's gather–scatter, and
+  /// returns uᵀ A u, the same on every rank. Kernels may still be running on return. Collective.
   ///
-  /// `before`, where given, is done to every entry that is not padding once before it is read: it
-  /// may make u. A CPU rank of one thread, where elements add to rows, takes some blocks of
-  /// elements at a time, each after the entries that they are the first to read, so that these are
-  /// then in its cache; else all entries come first.
+  /// An overlapped strategy processes the interior elements while messages are in flight; a plain
+  /// strategy processes all elements first.
+  ///
+  /// `before`, if given, is called once for every entry that is not padding, before it is read; it
+  /// may write u. If a CPU rank with one thread adds to rows, it processes a batch of blocks at a
+  /// time. It calls `before` for the entries that a batch is the first to read, so they are then in
+  /// its cache. Otherwise `before` covers all entries first.
   double apply(const DeviceVector<double>& u, const DeviceVector<double>& au,
                const EntryWork& before = {}, EventLog* log = nullptr) const;
 
-  /// The two parts of apply() around the exchange: elements and rows that the exchange needs, and
-  /// those that it does not. They return before their kernels end. The elements of the second,
-  /// which run on the default instance, do not wait for the first. The first is to be called first,
-  /// as it clears rows that elements of both add to; both do their parts of `before`. Collective,
-  /// with u_dot_au().
+  /// The two parts of apply() around the exchange: the elements and rows that the exchange needs,
+  /// then the others. Call apply_boundary() first, because it clears rows that both add to. Each
+  /// calls `before` for its entries. Both return before their kernels end. The elements of
+  /// apply_interior() run on the default instance and do not wait for those of apply_boundary().
+  /// Collective, with u_dot_au().
   void apply_boundary(const DeviceVector<double>& u, const DeviceVector<double>& au,
                       const EntryWork& before = {}, const ExecutionSpace& stream = {}) const;
   void apply_interior(const DeviceVector<double>& u, const DeviceVector<double>& au,
                       const EntryWork& before = {}) const;
-  /// uᵀ A u, to be asked for once after both. Waits for the elements, not for the rows. Collective.
-  /// Not on a deterministic space, where only apply() has it.
+  /// uᵀ A u; call it once, after both parts. Waits for the elements, but not for the rows.
+  /// Unavailable on a deterministic space, where only apply() returns it. Collective.
   double u_dot_au() const { return m_u_dot_au->wait(); }
 
-  /// The element kernel, rows cleared first where apply() does, on a portion in (0, 1] of the
-  /// boundary blocks, which an overlapped exchange waits for, of the interior ones, which it can
-  /// hide behind, and on both at once, which another waits for, for timing exchanges among them; au
-  /// is left with no meaning. The first runs on `stream`, after what was launched on the default
-  /// instance. Not collective.
+  /// Parts of the element work, for timing exchanges among them. They process a portion in (0, 1]
+  /// of
+  /// - the boundary blocks, which an overlapped exchange waits for,
+  /// - the interior blocks, which can hide an overlapped exchange,
+  /// - both at once, which a plain exchange waits for.
+  ///
+  /// They clear rows first where apply() does. The contents of au are undefined afterwards.
+  /// apply_some_boundary() runs on `stream`, after everything launched on the default instance. Not
+  /// collective.
   void apply_some_boundary(const DeviceVector<double>& u, const DeviceVector<double>& au,
                            double portion, const ExecutionSpace& stream = {}) const;
   void apply_some_interior(const DeviceVector<double>& u, const DeviceVector<double>& au,
                            double portion) const;
   void apply_some(const DeviceVector<double>& u, const DeviceVector<double>& au,
                   double portion) const;
-  /// Begins the sum over the ranks that apply_interior() begins behind its elements, for timing it
-  /// with the portions, of which it has the sum of all parts as they are; u_dot_au() is to be asked
-  /// for once after each. The host waits for nothing. On a deterministic space there is none.
-  /// Collective, with u_dot_au().
+  /// Starts the all-reduce that apply_interior() starts after its elements, for timing it with the
+  /// portions. It sums all parts as they are. Call u_dot_au() once after each call. The host does
+  /// not wait. Does nothing on a deterministic space. Collective, with u_dot_au().
   void start_u_dot_au() const;
 
-  /// What apply() hands the element kernel for blocks [first_block, last_block), for those who run
-  /// the kernel alone. Not collective.
+  /// The arguments with which apply() calls the element kernel for blocks [first_block,
+  /// last_block), for running that kernel alone. Not collective.
   AxhelmArguments element_arguments(const DeviceVector<double>& u, const DeviceVector<double>& au,
                                     LocalIndex first_block, LocalIndex last_block) const;
 
-  /// Least bytes that one apply() on this rank reads and writes, each kernel's data once: the
-  /// factors (48 a local point where they are stored); u; the results of elements, those on
-  /// surfaces once more to form rows; the rows; and the lists of entries and of points. Where the
-  /// element kernel adds to rows: these three times, to clear, read and write them.
+  /// Minimum traffic of one apply() on this rank, in bytes, each kernel's data counted once: the
+  /// factors (48 bytes per local point if stored); u; the element results, those on surfaces once
+  /// more to form rows; the rows; and the lists of entries and points. If the element kernel adds
+  /// to rows, the rows count three times: to clear, read and write them.
   double least_bytes() const;
 
-  /// The inverse of A's diagonal, zero in padding: the Jacobi preconditioner. Collective.
+  /// The inverse of A's diagonal, for the Jacobi preconditioner; zero in padding. In device memory.
+  /// Collective.
   DeviceVector<double> inverse_diagonal() const;
 
  private:
-  /// Before and after the exchange: elements of blocks [0, last_block), those on the boundary among
-  /// them, and those of the rest.
+  /// The parts before and after the exchange: elements of blocks [0, last_block), which include
+  /// those on the boundary, and the remaining elements.
   void begin_apply(const DeviceVector<double>& u, const DeviceVector<double>& au,
                    LocalIndex last_block, const EntryWork& before,
                    const ExecutionSpace& stream) const;
   void end_apply(const DeviceVector<double>& u, const DeviceVector<double>& au,
                  LocalIndex first_block, const EntryWork& before) const;
-  /// Of the boundary and of the interior such a portion, next to each other: the first block, the
-  /// one between them, and the end.
+  /// The blocks of such portions of boundary and interior, next to each other: the first block, the
+  /// block between boundary and interior, and the end.
   std::array<LocalIndex, 3> some_blocks(double portion) const;
-  /// Clears such a portion of the rows, on the default instance, where all are cleared before the
-  /// elements: interior ones come behind that there, boundary ones on another stream wait for it.
+  /// Clears such a portion of the rows, on the default instance, if all rows are cleared before the
+  /// elements. Interior elements follow on the default instance; boundary elements on another
+  /// stream wait for it.
   void begin_some_rows(const DeviceVector<double>& au, double portion) const;
-  /// Whether `before` is done to a part of the entries at a time.
+  /// Whether `before` is called for a part of the entries at a time.
   bool sweeps() const;
   void sweep(const DeviceVector<double>& u, const DeviceVector<double>& au, LocalIndex first_block,
              LocalIndex last_block, const EntryWork& before) const;
@@ -117,9 +127,9 @@ class EllipticOperator {
   double m_lambda;
   DeviceVector<double> m_partial_dots;
   SurfaceResults m_surface_results;
-  std::optional<RankSum<double>> m_u_dot_au;  // of elements: not the same for other ranks' elements
+  std::optional<RankSum<double>> m_u_dot_au;  // depends on the division among ranks
   std::optional<ReproducibleSums<1>> m_reproducible_dot;
-  mutable LocalIndex m_divided_at = 0;  ///< the block where the elements of the last apply() were
+  mutable LocalIndex m_divided_at = 0;  ///< where the last apply() divided the blocks
   mutable StreamEvent m_boundary_applied;
 };
 

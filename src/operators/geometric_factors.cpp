@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "operators/geometric_factors.hpp"
 
 #include <cmath>
@@ -9,7 +10,7 @@ using Team = Kokkos::TeamPolicy<ExecutionSpace>::member_type;
 using Scratch = Kokkos::View<double*, ExecutionSpace::scratch_memory_space,
                              Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-// Coordinates of one element at order 15 take 96 KB: more than the fast scratch of a GPU.
+// The coordinates of one element at order 15 take 96 KB, more than the fast scratch of a GPU.
 KOKKOS_FUNCTION constexpr int scratch_level() { return 1; }
 
 /// Coordinates of one element's nodes in the scratch of its team.
@@ -33,7 +34,7 @@ struct ElementCoordinates {
   Scratch x;
 };
 
-/// The derivatives of the coordinates at one node.
+/// The metric at one node, from the derivatives of the coordinates.
 struct Metric {
   KOKKOS_FUNCTION Metric(const ElementCoordinates& element,
                          const ConstDeviceVector<double>& derivative, int i, int j, int k) {
@@ -67,7 +68,7 @@ struct Metric {
     return {entry(0, 0), entry(0, 1), entry(0, 2), entry(1, 1), entry(1, 2), entry(2, 2)};
   }
 
-  double adjugate[3][3];  ///< its rows: J ∇r, J ∇s, J ∇t
+  double adjugate[3][3];  ///< rows: J ∇r, J ∇s, J ∇t
   double jacobian;
 };
 
@@ -77,7 +78,7 @@ Kokkos::TeamPolicy<ExecutionSpace> element_policy(int teams, int nq) {
   return policy;
 }
 
-/// set(c, value) for the six numbers of a factor as it is stored.
+/// Calls set(c, value) for the six numbers of a factor in the stored form.
 template <class Set>
 KOKKOS_FUNCTION void store_factor(const SymmetricFactor<double>& g, double jacobian,
                                   const Set& set) {
@@ -92,7 +93,7 @@ KOKKOS_FUNCTION void store_factor(const SymmetricFactor<double>& g, double jacob
   }
 }
 
-/// What trilinear and affine elements need, a thread an element.
+/// Computes the values of trilinear and affine elements, one thread per element.
 struct ElementFactorKernel {
   NodeCoordinates coordinates;
   DeviceVector<double> factors;
@@ -130,7 +131,7 @@ struct FactorKernel {
   int nq;
   LocalIndex n_elements;
 
-  /// One team an element block, one element at a time: a block's factors are then written while its
+  /// One team per block, one element at a time, so that a block's factors are written while its
   /// cache lines are at hand.
   KOKKOS_FUNCTION void operator()(const Team& team) const {
     const ElementCoordinates element(team, nq);
@@ -155,14 +156,14 @@ struct FactorKernel {
   }
 };
 
-/// Counts the elements that are turned inside out.
+/// Counts the elements with a nonpositive Jacobian.
 struct InversionKernel {
   MeshCoordinates coordinates;
   ConstDeviceVector<double> derivative;
   int nq;
   int begin[3], nx, ny;  // of the rank's box of elements
 
-  /// One team an element.
+  /// One team per element.
   KOKKOS_FUNCTION void operator()(const Team& team, int& n_inverted) const {
     const int e = team.league_rank();
     const int ex = begin[0] + e % nx, ey = begin[1] + e / nx % ny, ez = begin[2] + e / (nx * ny);

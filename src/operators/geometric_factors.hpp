@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// The metric of the elements: stored per point, or what it is computed from.
+/// The metric of the elements: factors per point, or the values from which kernels compute them.
 #pragma once
 
 #include <vector>
@@ -9,7 +10,8 @@
 
 namespace nekbone_k {
 
-/// A basis for values times the roots of their quadrature weights, û_i = √w_i u_i, in host memory.
+/// A basis for values scaled by the roots of their quadrature weights, û_i = √w_i u_i, in host
+/// memory.
 struct ScaledBasis {
   explicit ScaledBasis(const GllBasis& basis);
   std::vector<double> derivative;    ///< (Nq, Nq) row-major: √w_i D(i, j) / √w_j
@@ -17,34 +19,37 @@ struct ScaledBasis {
   std::vector<double> nodes;         ///< (Nq) x_i
 };
 
-/// J (∇r)(∇r)ᵀ at every GLL point, the symmetric factor of the stiffness matrix (Deville, Fischer
-/// and Mund 2002, section 4.4), without its quadrature weight w = w_i w_j w_k, as the six numbers
-/// of a StoredFactor. By the mesh's geometry they are stored, with coordinates interpolated by the
-/// element's own GLL basis; or the coefficients of the trilinear map are, from which a kernel
-/// computes a SymmetricFactor; or, as those of a parallelepiped are the same at all its points,
-/// once an element.
+/// J (∇r)(∇r)ᵀ at every GLL point: the symmetric factor of the stiffness matrix (Deville, Fischer
+/// and Mund 2002, section 4.4) without its quadrature weight w = w_i w_j w_k.
 ///
-/// The mass factor w J is not stored: J is the determinant of the factor.
+/// The geometry of the mesh decides what is stored:
+/// - stored: the six numbers of a StoredFactor per point; coordinates are interpolated by the
+///   element's own GLL basis.
+/// - trilinear: the coefficients of the trilinear map, from which a kernel computes a
+///   SymmetricFactor.
+/// - affine: one StoredFactor per element, because all points of a parallelepiped have the same.
+///
+/// The mass factor w J is not stored, because J is the determinant of the factor.
 struct GeometricFactors {
-  /// Computes the factors of a rank's elements. Not collective.
+  /// Computes the factors of this rank's elements. Not collective.
   explicit GeometricFactors(const AssembledSpace& space);
 
   Geometry geometry;
-  /// Where they are stored, shape (group, ElementLayout::factor_item(), element) of groups of
-  /// ElementLayout::group_size() elements, zero for empty elements; (group, term, direction,
-  /// element), a cube for empty elements, with trilinear maps (TrilinearMap); (group, entry,
-  /// element) with affine ones.
+  /// In device memory. A group has ElementLayout::group_size() elements. The shape is
+  /// - stored: (group, ElementLayout::factor_item(), element); zero for empty elements,
+  /// - trilinear: (group, term, direction, element), see TrilinearMap; a cube for empty elements,
+  /// - affine: (group, entry, element); zero for empty elements.
   DeviceVector<double> factors;
   /// (Nq, Nq) row-major, D(i, j) = l_j'(x_i).
   DeviceVector<double> derivative;
   /// (Nq) GLL weights w_i.
   DeviceVector<double> weights;
-  /// For the element kernel, which works with nodal values times √w; and its two arrays in device
+  /// For the element kernel, which works with nodal values times √w; and its three arrays in device
   /// memory.
   ScaledBasis scaled_basis;
   DeviceVector<double> scaled_derivative, root_weights, nodes;
 
-  /// Values of `factors` an element.
+  /// Number of values of `factors` per element.
   KOKKOS_FUNCTION static constexpr int values_per_element(Geometry geometry, int nq) {
     if (geometry == Geometry::trilinear) return 3 * TrilinearMap<double>::n_coefficients;
     return ElementLayout::n_factors * (geometry == Geometry::affine ? 1 : nq * nq * nq);
@@ -56,12 +61,12 @@ struct GeometricFactors {
   }
 };
 
-/// Whether the Jacobian is zero or negative at a GLL point of one of this rank's elements: the
-/// deformation turns it inside out. Stores nothing, so that it can be asked before a run allocates.
-/// Not collective.
+/// Whether the Jacobian is zero or negative at a GLL point of one of this rank's elements, i.e. the
+/// deformation turns the element inside out. Stores nothing, so callers can check before a run
+/// allocates memory. Not collective.
 bool has_inverted_elements(const BoxMesh& mesh);
 
-/// Reads factors one point at a time, in kernels that are not about speed.
+/// Reads factors one point at a time, in kernels whose speed does not matter.
 struct FactorReader {
   FactorReader(const GeometricFactors& from, const ElementLayout& layout)
       : nq(layout.nq),
@@ -71,7 +76,7 @@ struct FactorReader {
         weights(from.weights),
         nodes(from.nodes) {}
 
-  /// Entry c of rr, rs, rt, ss, st, tt of the stiffness factor G = w J (∇r)(∇r)ᵀ.
+  /// Entry c (0 to 5: rr, rs, rt, ss, st, tt) of the stiffness factor G = w J (∇r)(∇r)ᵀ.
   KOKKOS_FUNCTION double factor(LocalIndex position, int c, int i, int j, int k) const {
     return with_factor(position, i, j, k, [&](const auto& stored) {
       const SymmetricFactor<double> g = multiplied_out(stored);
@@ -93,7 +98,7 @@ struct FactorReader {
   KOKKOS_FUNCTION double weight(int i, int j, int k) const {
     return weights(i) * weights(j) * weights(k);
   }
-  /// use(the factor at a point, without its weight), in the form that there is.
+  /// Calls use() with the factor at a point, without its weight, in the form of the geometry.
   template <class Use>
   KOKKOS_FUNCTION double with_factor(LocalIndex position, int i, int j, int k,
                                      const Use& use) const {
@@ -116,7 +121,7 @@ struct FactorReader {
   }
 };
 
-/// Coordinates of the nodes of elements given by their indices in the whole mesh, in kernels.
+/// Coordinates of element nodes in kernels; elements are given by their indices in the whole mesh.
 struct MeshCoordinates {
   explicit MeshCoordinates(const BoxMesh& mesh)
       : mapping(mesh.mapping()),
@@ -139,18 +144,19 @@ struct MeshCoordinates {
     }
     return sum;
   }
-  /// The point at fractions a, b, c in [0, 1] of an element, as the deformation maps it.
+  /// The point at fractions a, b, c in [0, 1] of an element, mapped by the deformation.
   KOKKOS_FUNCTION Point mapped(int ex, int ey, int ez, double a, double b, double c) const {
     return mapping((ex + a) / count[0], (ey + b) / count[1], (ez + c) / count[2]);
   }
 
   BoxMapping mapping;
-  bool straight;  ///< edges, by the mesh's geometry
+  bool straight;  ///< straight edges, by the mesh's geometry
   ConstDeviceVector<double> nodes;
   int count[3] = {1, 1, 1};
 };
 
-/// The same of elements given by their position in the processing order.
+/// Coordinates of element nodes in kernels; elements are given by their position in the processing
+/// order.
 struct NodeCoordinates {
   explicit NodeCoordinates(const AssembledSpace& space)
       : mesh(space.mesh()), elements(space.elements()) {}

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
 /// Global ids of element nodes, in kernels.
 #pragma once
@@ -6,7 +7,7 @@
 
 namespace nekbone_k {
 
-/// The global id of node (i, j, k) of the element at a position of the processing order; see
+/// The global id of node (i, j, k) of the element at a position of the processing order. See
 /// BoxMesh::global_id.
 struct NodeIds {
   explicit NodeIds(const AssembledSpace& space)

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "operators/null_space.hpp"
 
-#include "gs/reproducible_sum.hpp"
+#include "reduce/reproducible_sum.hpp"
 
 namespace nekbone_k {
 namespace {
 
-/// The sum of a vector, as products with one, for EntryReduction.
+/// The sum of a vector as products with one, for EntryReduction.
 struct SumTerms {
   static constexpr int n_products = 1;
   const double* vector;

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// The order in which contributions to a DOF are added.
+/// The order of adding the contributions to a DOF.
 #pragma once
 
 namespace nekbone_k {
 
-/// ordinary: those of a rank first, then the ranks' sums. deterministic: by element of the whole
-/// mesh, so that no bit depends on the division among ranks.
+/// ordinary: the contributions of each rank first, then the sums of the ranks. deterministic: by
+/// element of the whole mesh, so that no bit depends on the division among ranks.
 enum class Summation { ordinary, deterministic };
 
 }  // namespace nekbone_k

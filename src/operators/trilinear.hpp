@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// The metric of elements with straight edges, computed where it is used.
+/// The metric of elements with straight edges, computed where it is needed.
 #pragma once
 
 #include "mesh/mapping.hpp"
-#include "operators/metric_factor.hpp"
+#include "operators/axhelm/metric_factor.hpp"
 
 namespace nekbone_k {
 
@@ -11,8 +12,8 @@ namespace nekbone_k {
 ///
 ///     x = c + c_r r + c_s s + c_t t + c_rs r s + c_rt r t + c_st s t + c_rst r s t,
 ///
-/// without its constant, which no derivative sees. `T` is a number, or a lane for each of several
-/// elements.
+/// without its constant, which no derivative sees. `T` is a number, or Lanes with one lane per
+/// element.
 template <class T>
 struct TrilinearMap {
   static constexpr int n_coefficients = 7;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
 /// Preconditioned conjugate gradients on assembled vectors.
 #pragma once
@@ -12,9 +13,9 @@
 
 namespace nekbone_k {
 
-/// When to stop.
+/// Stopping criteria.
 struct CgOptions {
-  int iterations = 100;  ///< at most; exactly with tolerance 0
+  int iterations = 100;  ///< at most; with tolerance 0 exactly
   double tolerance = 0;  ///< relative to ‖b‖
 };
 
@@ -28,25 +29,27 @@ struct CgResult {
   double residual() const { return history.back(); }
 };
 
-/// A symmetric positive operator: apply(p, ap, before) calls before(begin, end) for ranges of
-/// entries, so that each that is not padding has its turn once before it is read, stores A p and
-/// returns pᵀ A p, the same on every rank.
+/// A symmetric positive operator. apply(p, ap, before) calls before(begin, end) for ranges of
+/// entries, so that every entry that is not padding is covered once before it is read. It stores A
+/// p in `ap` and returns pᵀ A p, the same on every rank.
 template <class Op>
 concept SymmetricOperator = requires(const Op& a, const DeviceVector<double>& v,
                                      void (*before)(LocalIndex begin, LocalIndex end)) {
   { a.apply(v, v, before) } -> std::convertible_to<double>;
 };
 
-/// The vectors of one solve: x is the solution, r comes in as b and ends as the residual.
+/// The vectors of one solve: x becomes the solution; r is b on input and the residual on output.
 struct CgVectors {
   DeviceVector<double> x, r, p, ap;
 };
 
-/// Solves A x = b from x = 0 (Hestenes and Stiefel 1952, with a preconditioner). Two all-reduces an
-/// iteration, by operator and vector operations: pᵀ A p, and r·r with r·z in one message.
-/// `project`, where given, removes the null space from a vector (collective); it is applied to b
-/// and, so that rounding cannot bring the null space back, to every residual. `progress` is called
-/// after every iteration with its number. Collective.
+/// Solves A x = b from x = 0 by preconditioned conjugate gradients (Hestenes and Stiefel 1952). The
+/// operator and the vector operations make two all-reduces per iteration: one of pᵀ A p, and one of
+/// r·r and r·z in one message.
+///
+/// `project`, if given, removes the null space from a vector (collective). It is applied to b, and
+/// to every residual, because rounding brings the null space back. `progress` is called after every
+/// iteration with its number. Collective.
 template <SymmetricOperator Op, class VectorOps>
 CgResult conjugate_gradients(const Communicator& comm, const Op& a, const VectorOps& ops,
                              const CgVectors& v, const CgOptions& options,
@@ -60,8 +63,8 @@ CgResult conjugate_gradients(const Communicator& comm, const Op& a, const Vector
   ResidualProducts products = ops.products(v.r);
   Kokkos::deep_copy(ExecutionSpace(), v.x, 0.0);
   Kokkos::deep_copy(ExecutionSpace(), v.p, 0.0);
-  // Of an iteration, x += alpha p and p = z + beta p wait until the next one reads p, as the
-  // operator can then do both while an entry is in a cache.
+  // The updates x += alpha p and p = z + beta p wait until the operator of the next iteration reads
+  // p. It can then do both while an entry is in cache.
   double alpha = 0, beta = 0;
   const auto update = [&](LocalIndex first, LocalIndex last) {
     ops.update_solution_and_direction(alpha, beta, v.r, v.x, v.p, first, last);
@@ -69,13 +72,13 @@ CgResult conjugate_gradients(const Communicator& comm, const Op& a, const Vector
   result.history.push_back(std::sqrt(products.r_dot_r));
   const double target = options.tolerance * result.history.front();
   result.broke_down = !std::isfinite(result.history.front());
-  // Far past convergence the products underflow and their ratios mean nothing.
+  // Far past convergence the products underflow, and their ratios are meaningless.
   const double negligible = 1e-200 * std::abs(products.r_dot_z);
 
   while (!result.broke_down && result.iterations < options.iterations) {
     if (options.tolerance > 0 && result.residual() <= target) break;
     const double p_dot_ap = a.apply(v.p, v.ap, update);
-    // A residual of (almost) zero leaves nothing to do but count: alpha and beta are then 0.
+    // After the residual is (almost) zero, iterations only count: alpha and beta are 0.
     const bool done = std::abs(products.r_dot_z) <= negligible;
     if (!done && !(p_dot_ap > 0 && std::isfinite(p_dot_ap) && products.r_dot_z > 0)) {
       result.broke_down = true;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "solver/vector_ops.hpp"
 
 #include <KokkosBlas1_axpby.hpp>
@@ -13,8 +14,8 @@ namespace {
 
 using Range = Kokkos::RangePolicy<ExecutionSpace>;
 
-/// z = M r at entry a (and the lanes after it), for the two M there are. Types, so that no kernel
-/// branches on which it is.
+/// z = M r at entry a (and the lanes after it), for both choices of M. They are types, so that no
+/// kernel branches on the choice.
 struct Identity {
   template <class Value>
   KOKKOS_FORCEINLINE_FUNCTION Value operator()(LocalIndex, const Value& r) const {
@@ -29,14 +30,14 @@ struct Diagonal {
   }
 };
 
-/// action(M), with M of its own type.
+/// Calls action(M) with the type of M.
 template <class Action>
 auto with_preconditioner(const ConstDeviceVector<double>& inverse_diagonal, const Action& action) {
   if (inverse_diagonal.extent(0) > 0) return action(Diagonal{inverse_diagonal.data()});
   return action(Identity{});
 }
 
-/// r as it is, or r = r - alpha ap, entry by entry.
+/// r unchanged, or r = r - alpha ap, entry by entry.
 struct AsIs {
   const double* r;
   template <class Value>
@@ -57,7 +58,7 @@ struct Updated {
   }
 };
 
-/// The products r·r and r·z of a residual that is read, or updated, on the way.
+/// The products r·r and r·z of a residual, which is read or also updated.
 template <class Residual, class Preconditioner>
 struct ResidualTerms {
   static constexpr int n_products = 2;

@@ -1,16 +1,30 @@
-// MPI calls that fail, preloaded into the program (LD_PRELOAD) by tests of what it does then, as
-// the real ones would where a library or a network is broken. NEKBONE_K_TEST_FAULT says which:
-//   never, hang, crash, kill, exit,    MPI_Ineighbor_alltoallv gives a request that is never done;
-//   refuse, wrong                      does not return; ends the last rank's process by SIGSEGV,
-//                                      by SIGKILL, by exit(); fails; sends the first value wrong
-//   …@N                                the same from the process's call number N on
-//   count                              is as it should be; stderr tells the calls of each process
-//   crash-shared, kill-shared          MPI_Win_allocate_shared ends the process by SIGSEGV, SIGKILL
-//   refuse-256k, shift-256k            as below, and only a probe of transfers sends so many
-//   shift-64k, crash-64k, refuse-64k   MPI_Isend of 64 KiB sends what lies a byte further; ends the
-//                                      process by SIGSEGV; fails
-//   crash-device                       MPI_Isend from memory that the host cannot read ends the
-//                                      process by SIGSEGV, as an MPI that is not GPU-aware does
+// SPDX-License-Identifier: BSD-3-Clause
+// Simulates a broken MPI library or network. Tests preload these calls into the program
+// (LD_PRELOAD). NEKBONE_K_TEST_FAULT selects the fault:
+//
+// MPI_Ineighbor_alltoallv:
+//   never         returns a request that never completes
+//   hang          does not return
+//   crash, kill   ends the last rank's process by SIGSEGV or SIGKILL
+//   exit          ends the last rank's process by exit()
+//   refuse        fails
+//   wrong         sends a wrong first value
+//   FAULT@N       has one of these faults from the process's call N on (from 0)
+//   count         works; each process prints its number of calls on stderr
+// MPI_Win_allocate_shared:
+//   crash-shared, kill-shared   ends the process by SIGSEGV or SIGKILL
+// MPI_Isend of 64 Ki items:
+//   shift-64k     sends data that begins one byte too late
+//   crash-64k     ends the process by SIGSEGV
+//   refuse-64k    fails
+//   hang-64k      does not return
+// MPI_Isend of 256 Ki items, which only the transfer probe sends:
+//   refuse-256k, shift-256k     as with 64k
+// MPI_Isend of any size:
+//   crash-device  ends the process by SIGSEGV if the host cannot read the memory, like an MPI that
+//                 is not GPU-aware
+// MPI_Init_thread:
+//   no-singleton  ends a process that no launcher started
 #include <mpi.h>
 #include <unistd.h>
 
@@ -26,7 +40,7 @@ std::string_view fault() {
   return text == nullptr ? "" : text;
 }
 
-/// The fault of the call that has the number `call`, from 0, in this process.
+/// The fault of this process's call number `call`, from 0.
 std::string_view fault_of(long call) {
   const std::string_view text = fault();
   const std::size_t at = text.find('@');
@@ -39,7 +53,7 @@ long neighbour_calls = 0;
 bool host_can_read(const void* memory) {
   int ends[2];
   if (pipe(ends) != 0) return true;
-  const bool can = write(ends[1], memory, 1) == 1;  // the kernel looks before it reads
+  const bool can = write(ends[1], memory, 1) == 1;  // fails with EFAULT instead of crashing
   close(ends[0]);
   close(ends[1]);
   return can;
@@ -51,6 +65,13 @@ extern "C" int MPI_Finalize() {
   if (fault() == "count")
     std::fprintf(stderr, "MPI_Ineighbor_alltoallv: %ld calls\n", neighbour_calls);
   return PMPI_Finalize();
+}
+
+extern "C" int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  const bool is_launched =
+      std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr || std::getenv("PMI_SIZE") != nullptr;
+  if (fault() == "no-singleton" && !is_launched) std::exit(1);
+  return PMPI_Init_thread(argc, argv, required, provided);
 }
 
 extern "C" int MPI_Ineighbor_alltoallv(const void* send, const int* counts, const int* offsets,
@@ -70,7 +91,7 @@ extern "C" int MPI_Ineighbor_alltoallv(const void* send, const int* counts, cons
   if (fault == "kill" && rank == size - 1) std::raise(SIGKILL);
   if (fault == "exit" && rank == size - 1) std::exit(5);
   if (fault == "refuse") return MPI_ERR_OTHER;
-  // Its exponent: a wrong last bit would be no more than rounding.
+  // Change the exponent, because a wrong last bit could be rounding.
   if (fault == "wrong" && send != nullptr && counts[0] > 0)
     static_cast<unsigned char*>(const_cast<void*>(send))[7] ^= 0x40;
   return PMPI_Ineighbor_alltoallv(send, counts, offsets, type, receive, from_counts, from_offsets,
@@ -84,8 +105,9 @@ extern "C" int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int t
   if (count == probed && fault() == "shift-256k") buffer = static_cast<const char*>(buffer) + 1;
   if (fault() == "crash-device" && count > 0 && !host_can_read(buffer)) std::raise(SIGSEGV);
   if (count == large && fault() == "crash-64k") std::raise(SIGSEGV);
+  while (count == large && fault() == "hang-64k") pause();
   if (count == large && fault() == "refuse-64k") return MPI_ERR_OTHER;
-  // Without reading it, as it may be a device's memory: what lies one byte further.
+  // Shift the pointer instead of copying, because this may be device memory.
   if (count == large && fault() == "shift-64k") buffer = static_cast<const char*>(buffer) + 1;
   return PMPI_Isend(buffer, count, type, to, tag, comm, request);
 }

@@ -1,10 +1,13 @@
-"""What the tests of the program share: running it in a folder of its own, and its report."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Common parts of the program's tests: run it in a new folder and check its output and report."""
 
 import argparse
+import atexit
 import concurrent.futures
 import contextlib
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import signal
@@ -17,10 +20,10 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 import check_schema  # noqa: E402
 
-TIMEOUT_S = 60  # of one run; a hang is a failure, slowness is not
-MESSAGE = "nekbone-k: "  # how every line of the program on stderr begins
+TIMEOUT_S = 240  # per run; long enough that only a hang reaches it
+MESSAGE = "nekbone-k: "  # start of every line that the program writes to stderr
 
-# The smoke test made so small that a run takes a moment, also with sanitizers.
+# Changes that make the smoke test fast, also with sanitizers.
 SMALL = {
     "mesh.elements": "[3,3,3]",
     "orders": "[2]",
@@ -33,15 +36,18 @@ SMALL = {
     "report.json": "report.json",
 }
 
-# What no message to a user may hold: how a library ends a job, or a program that crashed.
+# Text that no message to a user may contain: signs of an aborting library or a crash.
 TRACES = ["MPI_ABORT", "MPI_Abort", "MPI_ERRORS_ARE_FATAL", "Traceback", "terminate called",
           "Process received signal", "Segmentation", "core dumped", "Sanitizer", "runtime error"]
+
+# Prefix of a command: runs it as process 1 of a PID namespace, as in a container.
+CONTAINER = ["unshare", "--pid", "--fork", "--mount-proc"]
 
 options = argparse.Namespace()
 
 
 class Run:
-    """A run that is over: its command, folder, exit code and output."""
+    """A finished run: its command, folder, exit code and output."""
 
     def __init__(self, command, folder, code, out, err):
         self.command, self.folder = command, folder
@@ -52,13 +58,13 @@ class Run:
                 f"--- stdout\n{self.out}--- stderr\n{self.err}---")
 
     def messages(self):
-        """The lines on stderr that are of the program."""
+        """The program's own lines on stderr."""
         return [line for line in self.err.splitlines() if line.startswith(MESSAGE)]
 
 
 @contextlib.contextmanager
 def loaded_machine():
-    """Within it others compute on every core, two for each: they take a third of it at least from one rank."""
+    """Runs two busy processes per core, so that a rank loses at least a third of its core."""
     with contextlib.ExitStack() as stack:
         for _ in range(2 * len(os.sched_getaffinity(0))):
             busy = stack.enter_context(subprocess.Popen([sys.executable, "-c", "while True: pass"]))
@@ -67,26 +73,26 @@ def loaded_machine():
 
 
 def decoded(output):
-    """Output as text; bytes that are no UTF-8 become U+FFFD."""
+    """Output as text; bytes that are not UTF-8 become U+FFFD."""
     return (output or b"").decode(errors="replace")
 
 
 def settings(values):
-    """The command line that sets these keys."""
+    """Command-line options that set these keys."""
     return [word for key, value in values.items() for word in ("--set", f"{key}={value}")]
 
 
 def small(**changes):
-    """SMALL on the command line, with changes: section__key=value."""
+    """Command-line options for SMALL with changes: section__key=value."""
     return settings(SMALL | {key.replace("__", "."): value for key, value in changes.items()})
 
 
 def ranks_in(folder):
-    """Ids of the running ranks of the program that were started in a folder."""
-    name = pathlib.Path(options.nekbone_k).name[:15]  # what the kernel keeps
+    """Process ids of the program's ranks that run in a folder."""
+    name = pathlib.Path(options.nekbone_k).name[:15]  # the kernel keeps 15 characters
     found = []
     for process in pathlib.Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):  # it ended, or is another user's
+        with contextlib.suppress(OSError):  # the process ended, or belongs to another user
             if ((process / "comm").read_text().strip() == name
                     and (process / "cwd").resolve() == folder.resolve()):
                 found.append(int(process.name))
@@ -94,7 +100,7 @@ def ranks_in(folder):
 
 
 def end(process, folder):
-    """Ends a launcher and the ranks that it left in its folder."""
+    """Ends a launcher and the ranks that it left running in its folder."""
     for attempt in (signal.SIGTERM, signal.SIGKILL):
         if process.poll() is None:
             process.send_signal(attempt)
@@ -106,13 +112,13 @@ def end(process, folder):
 
 
 def side_by_side(calls, workers=2):
-    """The results of calls without arguments, two at a time: much of a short run is waiting."""
+    """Makes calls without arguments, two at a time, because short runs mostly wait. Returns the results."""
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
         return list(pool.map(lambda call: call(), calls))
 
 
 def wait_until(condition, seconds):
-    """Whether a condition became true in time."""
+    """Whether a condition becomes true in time."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
@@ -139,16 +145,15 @@ class CliTest(unittest.TestCase):
 
     @staticmethod
     def command(ranks, *arguments):
-        """The program on a number of ranks; 0: without a launcher."""
+        """The command that runs the program on a number of ranks; 0: without a launcher."""
         launcher = [*shlex.split(options.mpiexec), "-n", str(ranks)] if ranks else []
         return [*launcher, options.nekbone_k, *map(str, arguments)]
 
     def start(self, command, folder, **keywords):
-        """Starts a command in a folder; the test's end ends it."""
+        """Starts a command in a folder. The test's cleanup ends it."""
         keywords = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE,
                     "stderr": subprocess.PIPE, "start_new_session": True} | keywords
-        # Launchers of Open MPI that begin or end at the same time trip over each other in a folder
-        # that they share.
+        # Open MPI's launchers interfere if they start or end at the same time with the same session folder.
         session = tempfile.mkdtemp(prefix="nk-mpi-")
         self.addCleanup(shutil.rmtree, session, ignore_errors=True)
         keywords["env"] = {"OMPI_MCA_orte_tmpdir_base": session,
@@ -173,16 +178,45 @@ class CliTest(unittest.TestCase):
         """Runs the program on a number of ranks to its end, by default in a new folder."""
         return self.run_command(self.command(ranks, *arguments), folder or self.new_folder())
 
-    def run_faulty(self, fault, ranks, *arguments, folder=None):
-        """Runs the program with an MPI that is broken as tests/cli/faulty_mpi.cpp says."""
+    def require_containers(self):
+        """Skips the test if PID namespaces are unavailable."""
+        try:
+            tried = subprocess.run([*CONTAINER, "true"], capture_output=True, check=False)
+        except OSError as error:
+            self.skipTest(f"no unshare: {error}")
+        if tried.returncode != 0:
+            self.skipTest(f"no PID namespaces: {decoded(tried.stderr)}")
+
+    def run_faulty(self, fault, ranks, *arguments, folder=None, before=()):
+        """Runs the program with a fault of tests/cli/faulty_mpi.cpp. `before` precedes the launcher."""
+        return self.run_command(self.faulty_command(fault, ranks, *arguments, before=before),
+                                folder or self.new_folder())
+
+    def faulty_command(self, fault, ranks, *arguments, before=()):
+        """The command that runs the program with a broken MPI; 0 ranks: without a launcher."""
         library = pathlib.Path(options.nekbone_k).parent / "libnk_faulty_mpi.so"
         self.assertTrue(library.is_file(), f"{library} is not built")
         sanitizers = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0:handle_segv=0"
         *launcher, program = self.command(ranks)
-        # Not the launcher itself, which may call MPI for its own ends.
-        command = [*launcher, "env", f"NEKBONE_K_TEST_FAULT={fault}", f"ASAN_OPTIONS={sanitizers}",
-                   f"LD_PRELOAD={library}", program, *map(str, arguments)]
-        return self.run_command(command, folder or self.new_folder())
+        # Preload only into the program, because the launcher may call MPI, too. Each fault is a different
+        # MPI, so it gets its own cache of trials.
+        cache = pathlib.Path(os.environ["NEKBONE_K_CACHE"]) / f"fault-{fault}"
+        return [*before, *launcher, "env", f"NEKBONE_K_TEST_FAULT={fault}", f"ASAN_OPTIONS={sanitizers}",
+                f"NEKBONE_K_CACHE={cache}", f"LD_PRELOAD={library}", program, *map(str, arguments)]
+
+    def until_kept(self, attempt):
+        """Repeats `attempt` until its run caches its choices. Returns its report and run.
+
+        A run on a loaded machine caches nothing. Skips the test if the machine stays loaded.
+        """
+        for _ in range(5):
+            report, run = attempt()
+            words = " ".join(run.out.split())
+            if not re.search("(?<!is )not kept", words):  # "is not kept" means that writing failed
+                break
+        if "not kept: the machine was loaded" in words:
+            self.skipTest("others use the cores all the time, so that no run keeps a choice")
+        return report, run
 
     def report(self, run, name="report.json"):
         """The report that a run wrote, checked against the schema."""
@@ -192,24 +226,24 @@ class CliTest(unittest.TestCase):
         return report
 
     def assert_readable(self, run):
-        """Nothing on stdout is wider than 100 columns or meant for a terminal alone."""
+        """Stdout has no line of more than 100 columns and no terminal control characters."""
         wide = [line for line in run.out.splitlines() if len(line) > 100]
         self.assertEqual(wide, [], f"lines of more than 100 columns{run}")
         for character in "\r\033":
             self.assertNotIn(character, run.out, str(run))
 
     def assert_no_traces(self, run, traces=TRACES):
-        """Nothing in the output looks like a crash."""
+        """The output shows no sign of a crash."""
         for trace in traces:
             self.assertNotIn(trace, run.out + run.err, str(run))
 
     def assert_files(self, run, *names):
-        """The run's folder holds smoke.yaml and these files, so no temporary file either."""
+        """The run's folder has smoke.yaml, these files and no others."""
         found = sorted(path.name for path in run.folder.iterdir())
         self.assertEqual(found, sorted(["smoke.yaml", *names]), f"files in the folder{run}")
 
     def assert_failed(self, run, reason):
-        """The run came to its end and failed; returns its report."""
+        """The run finished with verdict FAIL. Returns its report."""
         self.assertEqual(run.code, 1, str(run))
         self.assert_readable(run)
         self.assert_no_traces(run)
@@ -224,7 +258,7 @@ class CliTest(unittest.TestCase):
 
 
 def main():
-    """Runs the tests of the calling script; what this parser does not know is for unittest."""
+    """Runs the tests of the calling script. Passes unknown arguments to unittest."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--nekbone-k", required=True)
     parser.add_argument("--source", required=True, type=pathlib.Path)
@@ -232,4 +266,8 @@ def main():
     _, rest = parser.parse_known_args(namespace=options)
     options.nekbone_k = str(pathlib.Path(options.nekbone_k).resolve())
     options.source = options.source.resolve()
+    os.environ |= {"LC_ALL": "C.UTF-8", "TERM": "xterm"}  # these change the program's output
+    cache = tempfile.mkdtemp(prefix="nk-cache-")  # instead of the user's cache
+    atexit.register(shutil.rmtree, cache, ignore_errors=True)
+    os.environ["NEKBONE_K_CACHE"] = cache
     unittest.main(argv=[sys.argv[0], *rest])

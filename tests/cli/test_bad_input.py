@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Input that cannot be used: one message, exit code 2 on every rank, and nothing left behind."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Invalid input: one message, exit code 2 on every rank, and no files."""
 
 import os
 import shlex
@@ -8,8 +9,8 @@ import unittest.mock
 
 import harness
 
-# Runs the program, notes its exit code in a folder, and ends with it when every rank has noted its
-# own: the launcher ends the other ranks at the first failure.
+# Runs the program, writes its exit code to a folder, and waits until every rank has done so. Otherwise the launcher
+# would end the other ranks at the first failure.
 NOTE_EXIT_CODE = """
 folder=$1; ranks=$2; shift 2
 "$@"
@@ -28,6 +29,9 @@ FILES = {
     "comments.yaml": b"# orders: [7]\n",
     "text.yaml": b"just text\n",
     "broken.yaml": b"mesh:\n  elements: [4, 4\norders: [1]\n",
+    "brace.yaml": b"orders: [1]\nsolver: {order: 3\nproblem: nekbone\n",
+    "quote.yaml": b"orders: [1]\nreport:\n  json: 'a.json\n",
+    "many.yaml": b"orders: [1" + 300_000 * b",1" + b"]\n",
     "binary.yaml": b"\x7fELF\x02\x01\x01" + bytes(range(128, 256)),
     "key.yaml": b"# A comment\nsolver:\n  order: 3\n  tolerence: 1.0e-8\n",
     "type.yaml": b"orders: [1]\nmesh:\n  elements: [4, four, 4]\n",
@@ -36,7 +40,7 @@ FILES = {
     "nul.yaml": b"orders: [1]\nsolver: {order: \x003}\n",
     "utf16.yaml": "orders: [1]\n".encode("utf-16"),
     "twice.yaml": b"orders: [1]\nproblem: taylor-green\norders: [2]\n",
-    # At order 1 its elements are in order, at order 4 those around the kinks fold.
+    # At order 1 all elements are valid; at order 4 the elements at the kinks fold.
     "kershaw.yaml": b"problem: manufactured\norders: [1, 4]\nsolver: {order: 1}\nmesh:\n"
                     b"  elements: 5\n  periodic: false\n  deformation: kershaw\n",
     "report.yaml": b"orders: [1]\nreport:\n  json: missing/report.json\n",
@@ -44,11 +48,11 @@ FILES = {
 
 
 def changed(*values):
-    """The smoke test with keys set."""
+    """Arguments of the smoke test with these keys set."""
     return ["smoke.yaml", *(word for value in values for word in ("--set", value))]
 
 
-# What is wrong, the command line, and what the message must hold, in any order.
+# The mistake, the command line, and the required parts of the message, in any order.
 CASES = [
     ("unknown key", ["key.yaml"], ["key.yaml:4", "solver.tolerence", "unknown", "'tolerance'"]),
     ("unknown section", changed("solvr.order=3"), ["--set", "solvr", "'solver'"]),
@@ -96,12 +100,26 @@ CASES = [
     ("empty file", ["empty.yaml"], ["empty.yaml", "empty"]),
     ("only comments", ["comments.yaml"], ["comments.yaml", "empty"]),
     ("text", ["text.yaml"], ["text.yaml:1", "'just text'", "mapping"]),
-    ("not YAML", ["broken.yaml"], ["broken.yaml:", "not YAML"]),
+    ("not YAML", ["broken.yaml"], ["broken.yaml:2: not YAML: the bracket [ is never closed; add ]"]),
+    ("open brace", ["brace.yaml"], ["brace.yaml:2: not YAML: the bracket { is never closed; add }"]),
+    ("open quote", ["quote.yaml"], ["quote.yaml:3: not YAML: the quote ' is never closed; add '"]),
+    ("too many values", ["many.yaml"], ["many.yaml:1: orders: too many values", "at most 100000"]),
     ("binary", ["binary.yaml"], ["binary.yaml"]),
     ("--set without =", changed("solver.order"), ["--set solver.order", "'='", "key.path=value"]),
+    ("--set with a blank", changed("solver.order 3"), ["--set solver.order 3", "write --set solver.order=3"]),
+    ("--set of two words", ["smoke.yaml", "--set", "solver.order", "3"],
+     ["--set solver.order: given no '='; write --set solver.order=3"]),
+    ("blanks around =", ["smoke.yaml", "--set", "solver.order", "=", "3"],
+     ["--set solver.order: given no '='; write --set solver.order=3"]),
+    ("--set of two words before the input", ["--set=solver.tolerance", "-1", "smoke.yaml"],
+     ["--set solver.tolerance: given no '='; write --set solver.tolerance=-1"]),
+    ("--set without = before the input", ["--set", "solver.order", "smoke.yaml"],
+     ["--set solver.order: given no '='; write --set key.path=value"]),
+    ("--set without = before an option", ["smoke.yaml", "--set", "solver.order", "--dry-run"],
+     ["--set solver.order: given no '='; write --set key.path=value"]),
     ("--set without a key", changed("=3"), ["--set =3", "key.path=value"]),
     ("--set without a value", changed("solver.order="), ["--set solver.order=", "value"]),
-    ("--set of no YAML", changed("orders=[1"), ["--set orders=[1", "not YAML"]),
+    ("--set of no YAML", changed("orders=[1"), ["--set orders=[1", "not YAML: the bracket [ is never closed"]),
     ("--set below a value", changed("solver.order.x=1"), ["solver.order", "no keys"]),
     ("--set at the end", ["smoke.yaml", "--set"], ["--set: given no value", "key.path=value"]),
     ("--set= for --set", ["--set=", "smoke.yaml"], ["--set: given no value"]),
@@ -117,6 +135,7 @@ CASES = [
     ("--report at the end", ["smoke.yaml", "--report"], ["--report: given no value", "FILE"]),
     ("option for a report", ["smoke.yaml", "--report", "--dry-run"],
      ["--report: given the option '--dry-run'"]),
+    ("two lengths of the report", ["smoke.yaml", "--brief", "--full"], ["--brief and --full", "one of them"]),
     ("no input", [], ["no input", "--help"]),
     ("report in no folder", ["smoke.yaml", "--report", "missing/report.json"],
      ["nekbone-k: --report: ", "missing/report.json", "does not exist"]),
@@ -145,10 +164,10 @@ CASES = [
 
 
 class BadInput(harness.CliTest):
-    """Every case on one and on several ranks."""
+    """Every case on one rank and on several ranks."""
 
     def folder_with_files(self):
-        """A folder to run in, with the files of the cases."""
+        """A folder for runs, with the files of the cases."""
         folder = self.new_folder()
         (folder / "folder").mkdir()
         for name, content in FILES.items():
@@ -156,7 +175,7 @@ class BadInput(harness.CliTest):
         return folder
 
     def check(self, run, fragments):
-        """Exit code 2, one message with these fragments, and no files."""
+        """Exit code 2, one message with these parts, and no new files."""
         self.assertEqual(run.code, 2, str(run))
         self.assertEqual(run.out, "", str(run))
         self.assertEqual(run.err.count(harness.MESSAGE), 1, f"messages{run}")
@@ -180,7 +199,7 @@ class BadInput(harness.CliTest):
                 self.check(run, fragments)
 
     def test_one_rank(self):
-        # Without a launcher, as some take seconds to end a job that failed.
+        # Without a launcher, because some take seconds to end a failed job.
         self.check_cases(0, CASES)
 
     def test_three_ranks(self):
@@ -206,7 +225,7 @@ class BadInput(harness.CliTest):
                                           ["NEKBONE_K_RANKS_PER_NODE", f"'{value}'", "positive"])])
 
     def test_elements_turned_inside_out(self):
-        # Whether the order is tuned or solved at, and with a dry run.
+        # Whether the order is tuned or solved, and also in a dry run.
         wrong = ["kershaw.yaml:7: mesh.deformation", "order 4", "inside out", "epsilon"]
         solved_at = ["kershaw.yaml", "--set", "orders=[1]", "--set", "solver.order=4"]
         self.check_cases(3, [("dry run", ["kershaw.yaml", "--dry-run"], wrong)])
@@ -222,7 +241,7 @@ class BadInput(harness.CliTest):
             self.assertEqual(run.code, 0, f"what was said to help does not{run}")
 
     def test_exit_code_of_every_rank(self):
-        # One of each place where errors are found.
+        # One case for each place that detects errors.
         names = ["unknown key", "out of range", "kershaw and periodic", "missing file",
                  "--set without =", "unknown option", "no input", "report in no folder"]
         cases = [case for case in CASES if case[0] in names]
@@ -236,7 +255,7 @@ class BadInput(harness.CliTest):
                     self.assertEqual(codes, ranks * [2], f"exit codes of the ranks{run}")
 
     def noted(self, ranks, arguments):
-        """Runs the program; returns the run and the exit codes of the ranks."""
+        """Runs the program. Returns the run and the exit codes of the ranks."""
         codes = self.new_folder() / "codes"
         codes.mkdir()
         command = [*shlex.split(harness.options.mpiexec), "-n", str(ranks),

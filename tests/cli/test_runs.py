@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Runs of the program that pass: what they compute, print and write."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs that pass: their results, output and files."""
 
 import json
 import math
 import os
+import pathlib
 import pty
 import re
 import statistics
@@ -18,31 +20,40 @@ EXCHANGES = [f"{memory}-{pattern}" for memory in ("device", "host") for pattern 
 ] + ["device-datatypes", "nccl", "nvshmem", "peer-memory"]
 SUMS = ["host-mpi", "host-shared", "nccl", "peer-memory"]
 STRATEGIES = EXCHANGES + [f"{name}+overlap" for name in EXCHANGES if not name.endswith("crystal")]
-# Orders that no build compiles unless asked to.
+# An order that builds do not compile by default.
 RUN_TIME_ORDER = 17
 
 
 def dofs(mesh, order):
-    """Unique DOFs that are not masked: a periodic direction has no end, others lose both."""
+    """Number of unique unmasked DOFs. Directions that are not periodic lose both end planes."""
     return math.prod(elements * order - (0 if periodic else 1)
                      for elements, periodic in zip(mesh["elements"], mesh["periodic"]))
 
 
 class RunTest(harness.CliTest):
-    """Runs that must pass, each with all that holds for any report."""
+    """Runs that must pass. Checks the properties of every report."""
 
     def passing(self, ranks, **changes):
-        """Runs the small case with changes; returns its report and the run."""
+        """Runs the small case with changes. Returns its report and the run."""
         run = self.run_program(ranks, "smoke.yaml", *small(**changes))
         return self.check_passed(run, ranks), run
 
+    def keeping(self, ranks, **cached):
+        """The report and run of passing(), repeated until the run caches all its choices."""
+        def attempt():
+            pathlib.Path(cached["gather_scatter__tuning__cache"]).unlink(missing_ok=True)
+            return self.passing(ranks, **cached)
+        report, run = self.until_kept(attempt)
+        self.assertRegex(run.out, r"(?m)^  choices +[0-9]+ choices?: kept in", str(run))
+        return report, run
+
     def reports(self, *cases):
-        """The reports of passing runs, each given as its ranks and its changes."""
+        """The reports of passing runs. Each run is given by its ranks and changes."""
         return harness.side_by_side([lambda ranks=ranks, changes=changes:
                                      self.passing(ranks, **changes)[0] for ranks, changes in cases])
 
     def check_passed(self, run, ranks, name="report.json"):
-        """Everything that holds for a run that passed; returns its report."""
+        """Checks a run that passed. Returns its report."""
         self.assertEqual(run.code, 0, str(run))
         self.assert_readable(run)
         self.assert_no_traces(run)
@@ -69,7 +80,7 @@ class RunTest(harness.CliTest):
         return report
 
     def check_process_grid(self, report):
-        """A partition was selected that fits, and the halo is as the model has it."""
+        """The selected partition fits, and the halo exchange agrees with the model."""
         grid, mesh, ranks = report["process_grid"], report["input"]["mesh"], report["machine"]["ranks"]
         candidates = grid["candidates"]
         self.assertEqual([c["modelled_rank"] for c in candidates],
@@ -93,14 +104,14 @@ class RunTest(harness.CliTest):
                 per_rank = order["per_rank"]
                 self.assertEqual(per_rank["elements"]["max"], selected["most_elements"])
                 self.assertEqual(per_rank["neighbours"]["max"], selected["messages"])
-                # The model is of sums; contributions that travel apart are more.
+                # The model assumes ordinary sums. Deterministic sums send each contribution.
                 if report["input"]["deterministic"]:
                     self.assertGreaterEqual(per_rank["sent_bytes"]["max"], selected["sent_bytes"])
                 else:
                     self.assertEqual(per_rank["sent_bytes"]["max"], selected["sent_bytes"])
 
     def check_mesh(self, report, order):
-        """The counts of one order, from the mesh."""
+        """The counts of one order agree with the mesh."""
         mesh, ranks = report["input"]["mesh"], report["machine"]["ranks"]
         elements, n = math.prod(mesh["elements"]), order["order"]
         per_rank = order["per_rank"]
@@ -121,7 +132,7 @@ class RunTest(harness.CliTest):
         self.assertAlmostEqual(sum(order["messages"].values()), averages["neighbours"] * ranks, 6)
 
     def check_tuning(self, report, order):
-        """One right strategy was selected, from samples that are all there."""
+        """The tuner selected one verified strategy, and all samples are present."""
         tuning, shares = order["tuning"], order["per_rank"]["shared_dofs"]["max"] > 0
         candidates = tuning["candidates"]
         self.assertEqual([c["strategy"] for c in candidates],
@@ -136,7 +147,7 @@ class RunTest(harness.CliTest):
         candidates = [c for c in candidates if c["available"]]
         self.assertEqual([c["strategy"] for c in candidates if c["selected"]],
                          [tuning["selected"]])
-        # What CG sums while an exchange is under way is timed beside it.
+        # The tuner times the exchange together with the all-reduce that CG overlaps with it.
         sums = report["input"]["problem"] != "none" and not report["input"]["deterministic"]
         beside = f", u·Au by {report['all_reduce']['selected']}" if sums else ""
         if tuning["work_name"].startswith("Ax"):
@@ -168,7 +179,7 @@ class RunTest(harness.CliTest):
                                 f"{name}: {cost} of {costs}")
 
     def check_solve(self, report):
-        """The figures of the solve, recomputed from others in the report."""
+        """The solve's numbers agree with others in the report."""
         solve, given = report["solve"], report["input"]
         n, elements = solve["order"], math.prod(given["mesh"]["elements"])
         self.assertEqual(n, given["solver"]["order"])
@@ -196,7 +207,7 @@ class RunTest(harness.CliTest):
         ]:
             self.assertTrue(math.isclose(value, expected, rel_tol=1e-9),
                             f"{name} is {value}, not {expected}")
-        # Of each point: six factors, p and Ap once each, at least.
+        # The minimum per point: six factors, p and Ap.
         self.assertGreater(solve["bytes_per_dof"], 64)
 
         history = solve["history"]
@@ -215,7 +226,7 @@ class RunTest(harness.CliTest):
             self.assertLessEqual(solve["error"], given["verification"]["error_bound"])
 
     def assert_same_solution(self, reports):
-        """Runs of different ranks or kernels agree but for rounding."""
+        """Runs with different ranks or kernels agree up to rounding."""
         first, *others = [report["solve"] for report in reports]
         for solve in others:
             self.assertLessEqual(abs(solve["iterations"] - first["iterations"]), 1)
@@ -228,13 +239,13 @@ class RunTest(harness.CliTest):
 
 
 class Ranks(RunTest):
-    """The result does not depend on how many ranks compute it."""
+    """The result does not depend on the number of ranks."""
 
     def test_same_solution(self):
         self.assert_same_solution(self.reports(*((ranks, {}) for ranks in (1, 2, 3, 4, 7))))
 
     def test_same_solution_on_any_process_grid(self):
-        # Not a cube, more ranks than elements in a direction, prime numbers of ranks.
+        # A mesh that is not a cube, more ranks than elements in a direction, prime numbers of ranks.
         for changes, grids in [
                 ({"mesh__elements": "[4,3,2]"},
                  [(1, "auto"), (2, "[1,1,2]"), (3, "[1,3,1]"), (4, "slabs"), (4, "[2,1,2]"),
@@ -250,14 +261,14 @@ class Ranks(RunTest):
                 found = report["process_grid"]
                 if grid != "auto":
                     self.assertEqual(found["selected"] == "bisection", grid == "bisection", found)
-                elif ranks == 7:  # more than elements in any direction: no grid fits
+                elif ranks == 7:  # no grid fits: 7 exceeds the elements in each direction
                     self.assertEqual(found["selected"], "bisection")
                 if grid.startswith("["):
                     self.assertEqual(found["candidates"][0]["blocks"], json.loads(grid))
 
     def test_process_grid_is_measured(self):
-        # 27 elements on three ranks: three ways to make slabs, which are all there are but for
-        # bisection, and alike by the model.
+        # 27 elements on three ranks: slabs in three directions, with equal predictions. The only other
+        # partition is bisection.
         report, run = self.passing(3)
         grid = report["process_grid"]
         self.assertEqual(grid["strategy"], "device-pairwise")
@@ -267,19 +278,19 @@ class Ranks(RunTest):
         self.assertRegex(run.out, r"(?m)^-- Process grid -+$")
         self.assertRegex(run.out, rf"(?m)^  {re.escape(grid['selected'])}, slabs +[123] .* SELECTED$")
         self.assertLess(run.out.index("-- Process grid"), run.out.index("-- Order"))
-        # Whatever is left of seven ranks is bisection.
+        # Seven ranks fit no grid, so the input can only ask for bisection.
         report, run = self.passing(7, mesh__partition="bisection")
-        self.assertRegex(run.out, r"(?m)^  bisection, as mesh.partition says: a rank")
+        self.assertRegex(run.out, r"(?m)^  bisection, as mesh.partition says: per rank")
         self.assertNotIn("elements divided by", run.out)
         _, run = self.passing(1)
         self.assertRegex(run.out, r"(?m)^  One rank has all elements\.$")
         dry = self.run_program(3, "smoke.yaml", *small(), "--dry-run")
-        self.assertRegex(dry.out, r"Would measure 3 of 3 ways to divide")
-        self.assertEqual(len(re.findall(r"a rank has at most 9 elements", dry.out)), 3, str(dry))
+        self.assertRegex(dry.out, r"Would measure 3 of 3 divisions")
+        self.assertEqual(len(re.findall(r"per rank at most 9 elements", dry.out)), 3, str(dry))
 
     def test_halo_by_hand(self):
-        # Two elements of order 2, each on a rank, that touch on both sides: the lattice has
-        # 4 x 2 x 2 points, and the planes 0 and 2 of 2 x 2 points are shared.
+        # Two elements of order 2 on two ranks touch on both sides. The lattice has 4 x 2 x 2 points, and
+        # planes 0 and 2, of 2 x 2 points each, are shared.
         report, _ = self.passing(2, mesh__elements="[2,1,1]", mesh__deformation="none",
                                  solver__order="9", verification__error_bound="0.5")
         [order] = [order for order in report["orders"] if order["order"] == 2]
@@ -291,8 +302,8 @@ class Ranks(RunTest):
                                  {"min": count, "avg": count, "max": count})
 
     def test_messages_by_hand(self):
-        # Four elements of order 2 around an edge, each on a rank, Dirichlet all around: of the
-        # 3 x 3 x 1 free points two face neighbours share two, and all four ranks the middle one.
+        # Four elements of order 2 around an edge, one per rank, with Dirichlet boundaries. There are
+        # 3 x 3 x 1 free points. Two face neighbours share two, and all four ranks share the middle one.
         report, _ = self.passing(4, mesh__elements="[2,2,1]", mesh__periodic="false",
                                  problem="nekbone")
         [order] = [order for order in report["orders"] if order["order"] == 2]
@@ -302,14 +313,15 @@ class Ranks(RunTest):
             with self.subTest(name):
                 self.assertEqual(order["per_rank"][name],
                                  {"min": least, "avg": average, "max": most})
-        # By the ranks that have them, ranks 0 to 3 have 01 0123 02, 01 0123 13, 0123 02 23 and
-        # 0123 13 23: only ranks 2 and 3 have one between the two that they send each other.
+        # The shared points in local order, named by the ranks that have them, are 01 0123 02 on rank 0,
+        # 01 0123 13 on 1, 0123 02 23 on 2 and 0123 13 23 on 3. Only ranks 2 and 3 have another point
+        # between the two that they send to each other.
         self.assertEqual(order["messages"], {"contiguous": 10, "strided": 2, "indexed": 0})
 
     def test_one_element_a_rank(self):
         for elements, ranks in [("[7,1,1]", 7), ("[1,2,2]", 4)]:
             with self.subTest(elements):
-                # The modes need more than one element; the nekbone problem knows no error.
+                # The other problems need more than one element per direction. nekbone has no exact solution.
                 changes = {"mesh__elements": elements, "problem": "nekbone",
                            "mesh__periodic": "[true,true,false]"}
                 reports = self.reports((1, changes), (ranks, changes))
@@ -357,15 +369,15 @@ class Problems(RunTest):
                                  for preconditioner, kernels in pairs))
         self.assert_same_solution(reports[:2])
         self.assert_same_solution(reports[2:])
-        # Without a preconditioner: another way to the same solution.
+        # Without a preconditioner, CG takes other iterations to the same solution.
         jacobi, none = reports[0]["solve"], reports[2]["solve"]
         self.assertNotEqual(jacobi["history"], none["history"])
         self.assertAlmostEqual(jacobi["error"], none["error"], delta=1e-6)
 
     def test_counted_traffic(self):
-        """Doubles that vector operations move an entry and iteration, beyond the plainest ones."""
+        """Doubles that vector operations move per entry and iteration, beyond those of the simplest case."""
         def bytes_per_dof(**changes):
-            # 32 elements, so that no lane is empty: one rank's entries are the DOFs.
+            # 32 elements fill all lanes, so the entries of one rank are the DOFs.
             report, _ = self.passing(1, mesh__elements="[4,4,2]", solver__tolerance="1e-8",
                                      verification__error_bound="0.5", **changes)
             return report["solve"]["bytes_per_dof"]
@@ -374,11 +386,11 @@ class Problems(RunTest):
         kernels, singular = {"solver__vector_ops": "kokkos-kernels"}, {"operator__lambda": "0"}
         plainest = bytes_per_dof(**none)
         for doubles, changes in [
-                (2, jacobi),  # z = M r is formed twice: M once for the residual, once for p
+                (2, jacobi),  # z = M r is formed twice: M is read for the residual and for p
                 (2, none | kernels),  # r and p are read once more each
-                (7, jacobi | kernels),  # and z stored: r, M and z, then r and z, then z for r
-                (4, none | singular),  # a mean: read, then read and written; r.r once more
-                (7, jacobi | singular)]:  # and r.z, with M
+                (7, jacobi | kernels),  # also stores z: r, M and z, then r and z, then z for r
+                (4, none | singular),  # mean: one read, then one read and write; r.r: one more read
+                (7, jacobi | singular)]:  # also r.z, with M
             with self.subTest(changes):
                 self.assertAlmostEqual((bytes_per_dof(**changes) - plainest) / 8, doubles,
                                        delta=0.1)
@@ -390,26 +402,26 @@ class Problems(RunTest):
         compiled = {order["order"]: order["compiled"] for order in report["orders"]}
         self.assertIs(compiled[RUN_TIME_ORDER], False,
                       "was NEKBONE_K_ORDERS set to compile this order? then take another")
-        # A part of the text, from one order's heading to the next.
+        # Split the text at the headings of orders.
         parts = re.split(r"^-- (?=Order|CG)", run.out, flags=re.MULTILINE)
         for order, is_compiled in compiled.items():
             [part] = [part for part in parts if part.startswith(f"Order {order} ")]
             self.assertEqual("slower kernel" in part, not is_compiled, str(run))
         [warning] = [w for w in report["warnings"] if "NEKBONE_K_ORDERS" in w]
-        self.assertTrue(warning.startswith(f"order {RUN_TIME_ORDER} ran by the kernel for any order"), warning)
+        self.assertTrue(warning.startswith(f"order {RUN_TIME_ORDER} used the kernel with a run-time order"), warning)
 
 
 class Strategies(RunTest):
-    """Strategies one at a time and together."""
+    """Single strategies and all of them."""
 
     @unittest.mock.patch.dict(os.environ, NEKBONE_K_RANKS_PER_NODE="2")
     def test_all_give_the_same_bits(self):
-        # The same bits only on the same process grid.
+        # The bits are equal only on the same process grid.
         pinned = {"orders": "[5]", "mesh__partition": "bisection"}
         [whole] = self.reports((3, pinned))
         [order] = whole["orders"]
         strategies = [c["strategy"] for c in order["tuning"]["candidates"] if c["available"]]
-        # Not those of GPUs nor, with some MPIs, puts.
+        # Strategies for GPUs are missing and, with some MPIs, the put strategies.
         self.assertGreaterEqual(len(strategies), len(STRATEGIES) - 8)
         reports = self.reports(*((3, {"gather_scatter__strategies": f"[{strategy}]",
                                       "solver__all_reduce": "host-mpi"} | pinned)
@@ -439,7 +451,7 @@ class Strategies(RunTest):
         self.assertIsNone(ordinary["solve"]["determinism"])
 
     def test_memory_is_measured_within_its_limit(self):
-        """By smaller vectors, and not where those would fit into caches."""
+        """The run measures with smaller vectors, and not at all if they would fit into caches."""
         for limit, measured in (("0.3", True), ("0.15", False)):
             run = self.run_program(1, "smoke.yaml", *small(
                 memory__limit_gib=limit, solver__order="2", verification__error_bound="0.5"))
@@ -480,9 +492,9 @@ class Strategies(RunTest):
         self.assertNotIn("Would solve", dry.out)
 
     def test_exchanges_of_other_fields(self):
-        """Messages are of as many floats as asked for, and a choice for other fields is not taken."""
+        """Messages have the requested number of floats, and a run does not take a choice for other fields."""
         kind = {"gather_scatter__components": "3", "gather_scatter__precision": "single"}
-        # The two elements of test_halo_by_hand, which share eight DOFs.
+        # The two elements of test_halo_by_hand share eight DOFs.
         report, run = self.passing(2, problem="none", mesh__elements="[2,1,1]", **kind)
         [order] = report["orders"]
         for given in (report["input"]["gather_scatter"], order["tuning"]):
@@ -493,13 +505,13 @@ class Strategies(RunTest):
 
         cached = {"gather_scatter__tuning__mode": "cached", "mesh__partition": "[1,1,3]",
                   "gather_scatter__tuning__cache": str(self.new_folder() / "cache.json")}
-        self.passing(3, problem="none", **cached)
+        self.keeping(3, problem="none", **cached)
         report, run = self.passing(3, problem="none", **cached, **kind)
         [order] = report["orders"]
         self.assertFalse(order["replayed"])
         self.assertIn("components was 1, now 3; precision was double, now single",
                       order["cache_note"], str(run))
-        for changes in ({}, kind):  # found; a busy machine may make it look slower than it was
+        for changes in ({}, kind):  # found, but rejected if a busy machine makes it slower
             report, run = self.passing(3, problem="none", **cached, **changes)
             [order] = report["orders"]
             self.assertRegex(order["cache_note"], "the choice of|now costs", str(run))
@@ -532,7 +544,7 @@ class Strategies(RunTest):
         self.assertEqual(sums[0], report["solve"]["all_reduce"])
         self.assertEqual(set(sums), {c["all_reduce"] for c in report["all_reduce"]["candidates"]
                                      if c["verified"]})
-        self.assertRegex(run.out, r"(?m)^    of sums  ")
+        self.assertRegex(run.out, r"(?m)^    all-reduce  ")
         report, _ = self.passing(2, gather_scatter__audit_others="1000",
                                  gather_scatter__tuning__budget_seconds="0")
         audit = report["solve"]["audit"]
@@ -543,31 +555,33 @@ class Strategies(RunTest):
             report, run = self.passing(2, **changes)
             self.assertIsNone(report["solve"]["audit"])
             self.assertIsNone(report["solve"]["sum_audit"])
-            self.assertNotRegex(run.out, r"(?m)^ +(regret|of sums)  ")
+            self.assertNotRegex(run.out, r"(?m)^(  regret|    all-reduce)  ")
 
     def test_choices_of_earlier_runs_are_taken(self):
         cached = {"gather_scatter__tuning__mode": "cached",
                   "gather_scatter__tuning__cache": str(self.new_folder() / "cache.json")}
-        first, _ = self.passing(2, **cached)
+        first, _ = self.keeping(2, **cached)
         for choice in [*first["orders"], first["all_reduce"]]:
             self.assertFalse(choice["replayed"])
             self.assertRegex(choice["cache_note"],
                              "measured anew, as (there is no .*|.* has no choice of .*|of .* differs: .*)")
-        again, taken = first, []
-        for _ in range(3):  # a busy machine may make all choices look slower than they were
-            if taken:
-                break
-            earlier = again
+        kept = {order["order"]: order["tuning"]["selected"] for order in first["orders"]}
+        for _ in range(3):  # repeat, because a busy machine may make all choices look slower
             again, run = self.passing(2, **cached)
             taken = [order for order in again["orders"] if order["replayed"]]
+            if taken:
+                break
+            # A choice that is measured again replaces the cached one, if the run caches it.
+            kept |= {order["order"]: order["tuning"]["selected"] for order in again["orders"]
+                     if "not kept" not in order["cache_note"]}
         self.assertFalse(first["process_grid"]["replayed"])
         self.assertTrue(again["process_grid"]["replayed"])
         self.assertEqual(again["process_grid"]["selected"], first["process_grid"]["selected"])
         self.assertIn("the choice of", again["process_grid"]["why"])
         self.assertTrue(taken, [order["cache_note"] for order in again["orders"]])
-        for before, order in zip(earlier["orders"], again["orders"]):
+        for order in again["orders"]:
             if order["replayed"]:
-                self.assertEqual(order["tuning"]["selected"], before["tuning"]["selected"])
+                self.assertEqual(order["tuning"]["selected"], kept[order["order"]])
                 self.assertEqual(len(order["tuning"]["candidates"]), 1)
                 self.assertIn("the choice of", order["cache_note"])
         sums = again["all_reduce"]
@@ -578,7 +592,7 @@ class Strategies(RunTest):
         for choice in [*other["orders"], other["all_reduce"]]:
             self.assertFalse(choice["replayed"])
             self.assertIn("ranks was 2, now 3", choice["cache_note"])
-        # A choice holds for the process grid that it was made with.
+        # A choice is valid only for its process grid.
         blocks = [1, 2, 1] if first["process_grid"]["selected"] != "1 × 2 × 1" else [2, 1, 1]
         other, _ = self.passing(2, mesh__partition=str(blocks), **cached)
         for order in other["orders"]:
@@ -588,7 +602,7 @@ class Strategies(RunTest):
     def test_choices_that_hold_no_more_are_not_taken(self):
         path = str(self.new_folder() / "cache.json")
         cached = {"gather_scatter__tuning__mode": "cached", "gather_scatter__tuning__cache": path}
-        self.passing(2, **cached)
+        self.keeping(2, **cached)
 
         def note_where(**changed):
             with open(path, encoding="utf-8") as file:
@@ -598,7 +612,7 @@ class Strategies(RunTest):
                     decision.update(changed)
             with open(path, "w", encoding="utf-8") as file:
                 json.dump(cache, file)
-            report, _ = self.passing(2, **cached)
+            report, _ = self.until_kept(lambda: self.passing(2, **cached))
             self.assertFalse(report["all_reduce"]["replayed"])
             return report["all_reduce"]["cache_note"]
 
@@ -607,17 +621,19 @@ class Strategies(RunTest):
 
     def test_a_cache_that_is_none_ends_no_run(self):
         path = str(self.new_folder() / "cache.json")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write("nonsense")
-        report, _ = self.passing(2, gather_scatter__tuning__mode="cached",
-                                 gather_scatter__tuning__cache=path)
-        # The process grid is the first choice that is looked up.
+
+        def attempt():
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("nonsense")
+            return self.passing(2, gather_scatter__tuning__mode="cached", gather_scatter__tuning__cache=path)
+        report, _ = self.until_kept(attempt)
+        # The run looks up the process grid first.
         self.assertIn("cannot be used", report["process_grid"]["why"])
         with open(path + ".unreadable", encoding="utf-8") as file:
             self.assertEqual(file.read(), "nonsense")
 
     def test_what_mpi_does_with_the_memory_of_kernels(self):
-        """The report has it beside what MPI claims; one rank has nobody to send to."""
+        """The report compares the transfers with MPI's claims. One rank has no transfers."""
         for ranks, nodes, tried in [(1, 1, 0), (2, 1, 9), (3, 2, 18)]:
             pretended = {"NEKBONE_K_RANKS_PER_NODE": "2"} if nodes > 1 else {}
             with self.subTest(ranks=ranks), unittest.mock.patch.dict(os.environ, pretended):
@@ -625,20 +641,26 @@ class Strategies(RunTest):
                 found = report["machine"]["mpi_transfers"]
                 self.assertEqual([t["failure"] for t in found["tried"]], [None] * tried)
                 self.assertEqual(any(t["between_nodes"] for t in found["tried"]), nodes > 1)
-                words = f"memory, {tried} of {tried} right; " if tried else "not tried, as one rank"
+                words = f"memory, {tried} of {tried} right; " if tried else "not tried, as there is only one rank"
                 self.assertRegex(run.out, rf"(?m)^  MPI transfers {found['memory']} .*{words}")
                 claim = {None: "no query in this MPI", True: "GPU-aware", False: "not\\s+GPU-aware"}
                 self.assertRegex(run.out, rf"; [^;]*{claim[found['claims_device_memory']]}")
 
     def test_a_loaded_machine_is_warned_of(self):
-        """Others on all cores there are take a third of them at least."""
+        """Other processes take at least a third of all cores. The run caches no choice."""
+        cache = self.new_folder() / "cache.json"
         with harness.loaded_machine():
             report, run = self.passing(
-                2, gather_scatter__tuning__grid_budget_seconds="2",
-                gather_scatter__tuning__budget_seconds="1",
-                gather_scatter__tuning__minimum_rounds="30")
-        self.assertRegex(run.out, r"(?m)^  WARNING +other processes, or another virtual machine, took")
+                2, gather_scatter__tuning__mode="cached", gather_scatter__tuning__cache=str(cache),
+                gather_scatter__tuning__grid_budget_seconds="1",
+                gather_scatter__tuning__budget_seconds="1")
+        self.assertRegex(run.out, r"(?m)^  WARNING +other processes or another virtual machine used")
         self.assertIn("other processes", " ".join(report["warnings"]))
+        for note in (report["process_grid"]["why"], report["all_reduce"]["cache_note"],
+                     *(order["cache_note"] for order in report["orders"])):
+            self.assertRegex(note, "measured anew, as .*; not kept: the machine was loaded while it was measured$")
+        self.assertRegex(run.out, r"(?m)^  choices +4 choices: not kept: the machine was loaded")
+        self.assertFalse(cache.exists(), str(run))
 
     def test_pretended_nodes_are_warned_of(self):
         with unittest.mock.patch.dict(os.environ, NEKBONE_K_RANKS_PER_NODE="2"):
@@ -648,7 +670,7 @@ class Strategies(RunTest):
 
 
 class RanksApart(RunTest):
-    """Ranks that do not see the same machine: they take no choice of other runs and keep none."""
+    """Ranks that see different machines take no choice of other runs and cache none."""
 
     def setUp(self):
         super().setUp()
@@ -657,9 +679,9 @@ class RanksApart(RunTest):
                        "gather_scatter__tuning__cache": str(self.cache)}
 
     def measured_apart(self):
-        """Runs three ranks of which the last is unlike the others; they pass, and say so."""
+        """Runs three ranks, the last of which sees another machine. The run passes and says so."""
         arguments = ["smoke.yaml", *small(**self.cached)]
-        # Threads tell ranks apart on a CPU alone, what is pretended on GPUs, too.
+        # The number of threads differs only in builds for a CPU; the pretended nodes differ on GPUs, too.
         unlike = ["env", "OMP_NUM_THREADS=2", "NEKBONE_K_RANKS_PER_NODE=2"]
         run = self.run_command([*self.command(2, *arguments), ":", "-n", "1", *unlike,
                                 *self.command(0, *arguments)], self.new_folder())
@@ -673,19 +695,19 @@ class RanksApart(RunTest):
     def test_keep_no_choice(self):
         self.measured_apart()
         self.assertEqual(os.listdir(self.cache.parent), ["smoke.yaml"])
-        report, _ = self.passing(3, **self.cached)
+        report, _ = self.keeping(3, **self.cached)
         self.assertIn("there is no", report["process_grid"]["why"])
         self.assertTrue(self.cache.is_file())
 
     def test_take_no_choice_of_others_and_leave_it_as_it_is(self):
-        first, _ = self.passing(3, **self.cached)
+        first, _ = self.keeping(3, **self.cached)
         kept = self.cache.read_bytes()
         self.measured_apart()
         self.assertEqual(self.cache.read_bytes(), kept)
         again, _ = self.passing(3, **self.cached)
         self.assertTrue(again["process_grid"]["replayed"])
         self.assertEqual(again["process_grid"]["selected"], first["process_grid"]["selected"])
-        for order in again["orders"]:  # found; a busy machine may make it look slower than it was
+        for order in again["orders"]:  # found, but rejected if a busy machine makes it slower
             self.assertRegex(order["cache_note"], "the choice of|now costs")
 
 
@@ -693,7 +715,7 @@ class CommandLine(RunTest):
     """The options of the program."""
 
     def assert_listed(self, run):
-        """Said once, on stdout."""
+        """The text is printed once, on stdout."""
         self.assertEqual(run.code, 0, str(run))
         self.assert_readable(run)
         self.assertEqual(run.err, "", str(run))
@@ -702,7 +724,7 @@ class CommandLine(RunTest):
     def test_help(self):
         run = self.run_program(2, "--help")
         self.assert_listed(run)
-        for text in ("--set", "--dry-run", "--report", "--list-strategies", "--version", "--help"):
+        for text in ("--set", "--brief", "--full", "--dry-run", "--report", "--list-strategies", "--version", "--help"):
             self.assertIn(text, run.out, str(run))
         for code in ("0", "1", "2", "3", "4", "130"):
             lines = re.findall(rf"^ +{code}\b", run.out, flags=re.MULTILINE)
@@ -718,7 +740,7 @@ class CommandLine(RunTest):
         self.assert_listed(run)
         names = re.findall(r"^  (\S+) ", run.out, flags=re.MULTILINE)
         self.assertEqual(sorted(names), sorted(STRATEGIES + SUMS), str(run))
-        # What it says is not in this build is what cannot be pinned.
+        # The input cannot select only strategies that this build lacks.
         lacking = [line.split(", ") for line in re.findall(r"^Not in this build: (.*)$", run.out, re.MULTILINE)]
         for key, missing, others in zip(("gather_scatter__strategies", "solver__all_reduce"), lacking,
                                         (STRATEGIES, SUMS)):
@@ -733,7 +755,7 @@ class CommandLine(RunTest):
                 run = self.run_program(ranks, "smoke.yaml", "--dry-run", "--report", "other.json")
                 self.assertEqual(run.code, 0, str(run))
                 self.assert_files(run)
-                # Of smoke.yaml: 96 elements, three orders.
+                # smoke.yaml has 96 elements and three orders.
                 for order, count in [(1, 96), (3, 2592), (5, 12000)]:
                     self.assertRegex(run.out, rf"tune order {order}: {count} DOFs", str(run))
                 self.assertRegex(run.out, r"solve taylor-green at order 5", str(run))
@@ -741,21 +763,52 @@ class CommandLine(RunTest):
                 self.assertEqual(run.messages(), [], str(run))
                 self.assert_readable(run)
 
+    def test_dry_run_names_what_a_run_would_skip(self):
+        run = self.run_program(2, "smoke.yaml", "--dry-run", *small())
+        self.assertRegex(" ".join(run.out.split()), "Would skip strategies .*device-node-aware, host-node-aware, .*: "
+                                                    "all ranks are on one node", str(run))
+        self.assertEqual(run.code, 0, str(run))
+
+        run = self.run_program(2, "smoke.yaml", "--dry-run",
+                               *small(gather_scatter__strategies="host-node-aware"))
+        self.assertEqual(run.code, 1, str(run))
+        self.assertRegex(run.out, r"(?m)^  FAIL +no strategy would be available: all ranks are on one node", str(run))
+
+    def test_dry_run_names_all_reduces_that_a_run_would_skip(self):
+        run = self.run_program(2, "smoke.yaml", "--dry-run", *small(solver__all_reduce="[host-mpi, nccl]"))
+        self.assertEqual(run.code, 0, str(run))
+        self.assertRegex(" ".join(run.out.split()), "Would skip all-reduces nccl: this program was built without", str(run))
+
+    def test_dry_run_knows_the_journal_and_the_cache(self):
+        folder = self.new_folder()
+        (folder / "nekbone-k-journal.jsonl").write_text("nonsense\n")
+        run = self.run_program(2, "smoke.yaml", "--dry-run", *small(
+            gather_scatter__tuning__mode="cached", gather_scatter__tuning__cache="none/cache.json"), folder=folder)
+        self.assertEqual(run.code, 0, str(run))
+        self.assertRegex(run.err, "line 1 cannot be read", str(run))
+        self.assertRegex(" ".join(run.out.split()), "WARNING .*none/cache.json cannot be written: No such file", str(run))
+
+    def test_one_rank_that_compares_nothing_says_so(self):
+        for more in ([], ["--dry-run"]):
+            run = self.run_program(0, "smoke.yaml", *small(problem="none"), *more)
+            self.assertEqual(run.code, 0, str(run))
+            self.assertRegex(" ".join(run.out.split()), "WARNING one rank exchanges nothing with others", str(run))
+
     def test_dry_run_counts(self):
         run = self.run_program(3, "smoke.yaml", "--dry-run", *small(
             mesh__elements="[3,2,2]", solver__order=RUN_TIME_ORDER,
             gather_scatter__strategies="host-pairwise"))
         self.assertEqual(run.code, 0, str(run))
         self.assert_readable(run)
-        self.assertRegex(run.out, r"order 2: 96 DOFs, 4 elements a rank\n  1 strategy; ", str(run))
+        self.assertRegex(run.out, r"order 2: 96 DOFs, 4 elements per rank\n  1 strategy; ", str(run))
         slow = re.findall(r"order (\d+) is not compiled: a slower kernel", run.out)
         self.assertEqual(slow, [str(RUN_TIME_ORDER)], str(run))
 
         run = self.run_program(2, "smoke.yaml", "--dry-run", *small())
-        self.assertRegex(run.out, r"DOFs, 9 to 18 elements a rank\n"
+        self.assertRegex(run.out, r"DOFs, 9 to 18 elements per rank\n"
                          f"  {len(STRATEGIES)} strategies at most; "
                          f"{len(STRATEGIES) - len(EXCHANGES)} of them "
-                         r"overlapped with Ax; [0-9.]+ MiB a node\n",
+                         r"overlapped with Ax; [0-9.]+ MiB per node\n",
                          str(run))
 
     def test_dry_run_counts_all_components(self):
@@ -763,7 +816,7 @@ class CommandLine(RunTest):
             run = self.run_program(2, "smoke.yaml", "--dry-run", *small(
                 problem="none", mesh__elements="[16,16,16]", orders="[7]", **changes))
             self.assertEqual(run.code, 0, str(run))
-            number, unit = re.search(r"; ([0-9.]+) ([MG])iB a node\n", run.out).groups()
+            number, unit = re.search(r"; ([0-9.]+) ([MG])iB per node\n", run.out).groups()
             return float(number) * {"M": 1, "G": 1024}[unit]
         sizes = [bytes_a_node(**changes) for changes in (
             {"gather_scatter__precision": "single"}, {}, {"gather_scatter__components": "3"},
@@ -782,7 +835,7 @@ class CommandLine(RunTest):
         self.assertEqual(first["input"]["report"]["json"], "sub/other.json")
         self.assertIn("sub/other.json", run.out, str(run))
 
-        # docs/report.md: `input` of a report is an input for the same run.
+        # As docs/output.md says, `input` of a report is an input for the same run.
         (folder / "again.yaml").write_text(json.dumps(first["input"]))
         run = self.run_program(2, "again.yaml", folder=folder)
         second = self.check_passed(run, 2, "sub/other.json")
@@ -790,8 +843,74 @@ class CommandLine(RunTest):
         self.assertEqual(second["solve"]["history"], first["solve"]["history"])
 
 
+class Length(RunTest):
+    """The options for the length of the terminal report. The JSON report is always complete."""
+
+    def shown(self, option):
+        """The report and the run on two ranks, with or without an option."""
+        run = self.run_program(2, "smoke.yaml", *small(), *filter(None, [option]))
+        self.assertEqual(run.code, 0, str(run))
+        self.assert_readable(run)
+        report = self.report(run)
+        for order in report["orders"]:
+            self.check_tuning(report, order)
+            self.assertEqual(len(order["tuning"]["candidates"]), len(STRATEGIES))
+        return report, run
+
+    def test_brief_is_the_result_alone(self):
+        report, run = self.shown("--brief")
+        self.assertTrue(run.out.startswith("-- Result -"), str(run))
+        self.assertEqual(len(re.findall("^-- ", run.out, re.MULTILINE)), 1, str(run))
+        self.assertEqual(len(re.findall("^  PASS ", run.out, re.MULTILINE)), 1, str(run))
+        for order in report["orders"]:
+            self.assertRegex(run.out, rf"(?m)^ +{order['order']}  {re.escape(order['tuning']['selected'])} ")
+        self.assertRegex(run.out, rf"(?m)^  all-reduce +{report['all_reduce']['selected']}, ")
+        gflops = report["solve"]["flops_per_s"] / 1e9
+        [printed] = re.findall(r"^  FOM +(\S+) GFLOP/s", run.out, re.MULTILINE)
+        self.assertAlmostEqual(float(printed) / gflops, 1, 2, str(run))
+        self.assertIn("report.json", run.out, str(run))
+        for part in ("order 2: tuning", "order 5: CG"):  # on stderr, like in every run
+            self.assertTrue(any(part in line for line in run.messages()), f"no {part}{run}")
+
+    def test_result_is_that_of_every_run(self):
+        """Every report ends with the lines that --brief prints."""
+        _, brief = self.shown("--brief")
+        _, usual = self.shown(None)
+        labels = [re.findall(r"^  (\S+)  ", text, re.MULTILINE)
+                  for text in (brief.out, usual.out[usual.out.index("-- Result"):])]
+        self.assertEqual(*[[label for label in found if label != "WARNING" and "-" not in label] for found in labels],
+                         f"{brief}{usual}")
+
+    def rows(self, run, order):
+        """The rows of an order's strategy table, and the number of hidden rows by stage."""
+        [part] = [part for part in re.split(r"^-- ", run.out, flags=re.MULTILINE)
+                  if part.startswith(f"Order {order} ")]
+        stages = re.split(r"^  \[.s\] ", part, flags=re.MULTILINE)[1:]
+        self.assertEqual(len(stages), 2, str(run))
+        return [(re.findall(r"^  ([a-z-]+(?:\+overlap)?)\s+Host, ", stage, re.MULTILINE),
+                 sum(map(int, re.findall(r"^  (\d+) slower candidates? not shown: --full", stage, re.MULTILINE))))
+                for stage in stages]
+
+    def test_full_hides_nothing(self):
+        for option in (None, "--full"):
+            report, run = self.shown(option)
+            for order in report["orders"]:
+                candidates = order["tuning"]["candidates"]
+                for (rows, hidden), stage in zip(self.rows(run, order["order"]), ("alone", "with_work")):
+                    timed = {c["strategy"]: c[stage] for c in candidates if c[stage]}
+                    self.assertEqual(len(rows) + hidden, len(timed), str(run))
+                    if option:
+                        self.assertEqual(hidden, 0, str(run))
+                        continue
+                    self.assertGreater(hidden, 0, str(run))
+                    fast = sorted(timed, key=lambda name: timed[name]["cost"]["median_s"])[:5]
+                    ties = [name for name, timing in timed.items() if timing["tie"]]
+                    selected = {order["tuning"]["selected"]} & set(timed)
+                    self.assertEqual(set(rows), {*fast, *ties, *selected}, str(run))
+
+
 class Progress(RunTest):
-    """Progress goes to stderr, in the form that suits it."""
+    """Progress goes to stderr, in a form that suits the terminal."""
 
     def test_lines(self):
         _, run = self.passing(2)
@@ -801,7 +920,7 @@ class Progress(RunTest):
             self.assertTrue(any(part in line for line in run.messages()), f"no {part}{run}")
 
     def test_bar_on_a_terminal(self):
-        # Launchers give ranks a pipe for stderr, so without one.
+        # Without a launcher, because launchers give ranks a pipe for stderr.
         reader, terminal = pty.openpty()
         shown = []
 
@@ -809,7 +928,7 @@ class Progress(RunTest):
             try:
                 while part := os.read(reader, 4096):
                     shown.append(part)
-            except OSError:  # how Linux says that nobody has the terminal open any more
+            except OSError:  # Linux: the other end of the terminal is closed
                 pass
 
         command = self.command(0, "smoke.yaml", *small(solver__iterations="100"))

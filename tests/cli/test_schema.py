@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The report of a real run is valid by docs/report.schema.json, and the schema is strict."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""docs/report.schema.json accepts the report of a real run, and rejects wrong ones."""
 
 import argparse
 import copy
@@ -14,7 +15,7 @@ import check_schema  # noqa: E402
 
 
 def run_smoke(options, folder):
-    """Runs the smoke test on two ranks; returns the path of its report."""
+    """Runs the smoke test on two ranks. Returns the path of its report."""
     report = folder / "report.json"
     command = shlex.split(options.mpiexec) + ["-n", "2", options.nekbone_k]
     command += [str(options.source / "inputs/smoke.yaml"), "--report", str(report)]
@@ -25,7 +26,7 @@ def run_smoke(options, folder):
 
 
 def shortened(value, length=2):
-    """The report with few items in each array, which is what its checks take time for."""
+    """The report with fewer items in each array, so that checks are fast."""
     if isinstance(value, dict):
         directions = ("elements", "extent", "periodic", "blocks")
         return {key: shortened(item, 3 if key in directions else 2) for key, item in value.items()}
@@ -45,7 +46,7 @@ def objects(value, path="report"):
 
 
 def mutants(report):
-    """Copies of the report with one thing wrong, each with the words for it."""
+    """Copies of the report with one fault each, and a description of the fault."""
     for number, (path, original) in enumerate(list(objects(report))):
         for key in original:
             mutant = copy.deepcopy(report)
@@ -81,7 +82,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         path = run_smoke(options, pathlib.Path(folder))
         report, schema = check_schema.load(path), check_schema.load(schema_path)
-        # As other tests call it, once for each exit code.
+        # As a script, once per exit code.
         for file, expected in [(path, 0), (schema_path, 1)]:
             code = subprocess.run([sys.executable, checker, file, schema_path],
                                   stderr=None if expected == 0 else subprocess.DEVNULL).returncode

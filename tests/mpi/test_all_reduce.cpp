@@ -1,5 +1,6 @@
-// Every way to sum over the ranks against numbers that are known, and the choice among them.
-#include "gs/all_reduce.hpp"
+// SPDX-License-Identifier: BSD-3-Clause
+// Every all-reduce against known sums, and the tuner that selects one.
+#include "reduce/all_reduce.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,8 +15,9 @@
 
 #include "core/errors.hpp"
 #include "core/host_inbox.hpp"
-#include "gs/all_reduce_tuner.hpp"
-#include "gs/rank_sum.hpp"
+#include "reduce/rank_sum.hpp"
+#include "support/callback_guard.hpp"
+#include "tuning/all_reduce_tuner.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -34,7 +36,7 @@ struct Triple {
 
 class AllReduceTest : public testing::Test {
  protected:
-  // The ways of the table that are available here.
+  // The all-reduces of the table that are available here.
   std::vector<AllReduceStrategy> available() const {
     std::vector<AllReduceStrategy> found;
     for (const AllReduceStrategy& strategy : all_reduce_strategies())
@@ -42,7 +44,7 @@ class AllReduceTest : public testing::Test {
     return found;
   }
 
-  // Calls action(sum) with a sum of Values by every way that is available here.
+  // Calls action(sum) with a sum of Values for every available all-reduce.
   template <class Value, class Action>
   void for_each_way(const Action& action) const {
     for (const AllReduceStrategy& strategy : available()) {
@@ -54,13 +56,14 @@ class AllReduceTest : public testing::Test {
 
   template <class Value>
   static Value sum_of(const RankSum<Value>& sum, const std::vector<Value>& values) {
-    // Kept until the sum is there: to free it would wait for the device.
+    // Kept until the sum arrives, because freeing it would wait for the device.
     const DeviceVector<Value> on_device = to_device("values", values);
     sum.start(on_device);
     return sum.wait();
   }
 
   const Communicator m_comm{MPI_COMM_WORLD};
+  CallbackGuard m_guard;
   const int m_rank = m_comm.rank(), m_size = m_comm.size();
 };
 
@@ -85,7 +88,7 @@ TEST_F(AllReduceTest, SumsThePartsOfAllRanksEachTime) {
         ASSERT_EQ(sum_of(sum, values), expected) << "call " << call << ", " << n << " values";
       }
     EXPECT_EQ(sum_of(sum, {}), 0);
-    // One rank has something.
+    // Only one rank has values.
     const std::vector<double> here(m_rank == m_size - 1 ? 3 : 0, 2.0);
     EXPECT_EQ(sum_of(sum, here), 6);
   });
@@ -112,7 +115,7 @@ TEST_F(AllReduceTest, GivesTheSameBitsOnEveryRank) {
   });
 }
 
-// Of one rank: all have to hear of it.
+// Only one rank has the NaN or infinity, but every rank must get it.
 TEST_F(AllReduceTest, HandsOnWhatIsNoNumber) {
   const bool here = m_rank == m_size / 2;
   for_each_way<double>([&](const RankSum<double>& sum) {
@@ -141,7 +144,7 @@ TEST_F(AllReduceTest, SumsInTurnsWithOthers) {
   }
 }
 
-// With nodes of one and of two ranks, the first of each sums with those of the others.
+// With nodes of one and of two ranks, the first rank of each node sums over the nodes.
 TEST_F(AllReduceTest, SumsOverSeveralNodes) {
   for (const char* const ranks_per_node : {"1", "2"}) {
     setenv("NEKBONE_K_RANKS_PER_NODE", ranks_per_node, 1);
@@ -170,12 +173,12 @@ TEST_F(AllReduceTest, LeavesLaterKernelsToTheirWork) {
 
 using HostFlag = Kokkos::View<int, Kokkos::SharedHostPinnedSpace>;
 
-/// A kernel that ends once `flag` is set, or gives up in the end, and says in `seen` which it was.
+/// Launches a kernel that ends when `flag` is set or after some seconds, and sets `seen` to `flag`.
 void launch_kernel_waiting_for(const HostFlag& flag, const HostFlag& seen) {
   Kokkos::parallel_for(
       "waits for the host", Kokkos::RangePolicy<ExecutionSpace>(0, 1), KOKKOS_LAMBDA(int) {
         const volatile int* const at = flag.data();
-        for (int i = 0; i < 3'000'000 && *at == 0; ++i)  // some seconds: a look takes a microsecond
+        for (int i = 0; i < 3'000'000 && *at == 0; ++i)  // some seconds: a poll takes about 1 µs
           seen() = 0;
         seen() = *at;
       });
@@ -196,9 +199,9 @@ TEST_F(AllReduceTest, IsThereWhileLaterKernelsRun) {
   });
 }
 
-// ---- The choice ---------------------------------------------------------------------------------
+// ---- The tuner ----------------------------------------------------------------------------------
 
-/// By MPI, but for what `Fault` does to the sums.
+/// Sums by MPI, then applies `Fault` to the sums.
 template <class Fault>
 class FaultyAllReduce final : public AllReduce {
  public:
@@ -223,7 +226,7 @@ AllReduceStrategy faulty(const std::string& name) {
       }};
 }
 
-// From the tenth sum on, on one rank.
+// Wrong on one rank from the tenth sum on.
 struct ForgetsARank {
   static void apply(const Communicator& comm, int call, std::span<double> sums) {
     if (call >= 10 && comm.rank() == comm.size() - 1) sums[0] -= 1;
@@ -234,7 +237,7 @@ struct RoundsOtherwise {
     if (comm.rank() == comm.size() - 1) sums[1] = std::nextafter(sums[1], 0);
   }
 };
-// More sums than verification makes of one object.
+// Wrong after more sums than verification makes with one object.
 struct TurnsWrong {
   static void apply(const Communicator& comm, int call, std::span<double> sums) {
     if (call > 45 && comm.rank() == comm.size() - 1) sums[0] += 1;
@@ -246,8 +249,8 @@ struct Throws {
     if (call == at_call && comm.rank() == comm.size() / 2) throw std::runtime_error("no such luck");
   }
 };
-// More sums than verification makes of one object, and the last one of a sample, so that none
-// waits.
+// Throws after more sums than verification makes with one object. The sum is the last one of a
+// sample, so that no rank waits.
 using ThrowsLate = Throws<60>;
 std::unique_ptr<AllReduce> make_unavailable(const Communicator&, int, double) {
   throw UnavailableError("there is no such network");
@@ -261,7 +264,7 @@ TEST_F(AllReduceTest, EveryWayIsVerified) {
 }
 
 TEST_F(AllReduceTest, TunerSelectsOneThatIsThere) {
-  const AllReduceTuning tuning = tune_all_reduce(m_comm, all_reduce_strategies(), quick);
+  const AllReduceTuning tuning = tune_all_reduce(m_comm, all_reduce_strategies(), quick, m_guard);
   ASSERT_EQ(tuning.candidates.size(), all_reduce_strategies().size());
   ASSERT_GE(tuning.selected, 0);
   int selected = 0;
@@ -290,7 +293,7 @@ TEST_F(AllReduceTest, TunerPredictsWhatPathsTell) {
   paths.messages = {{Carrier::host_messages, ProbePlace::within_node, path},
                     {Carrier::host_messages, ProbePlace::between_nodes, path}};
   const AllReduceTuning tuning =
-      tune_all_reduce(m_comm, all_reduce_strategies(), quick, {}, &paths);
+      tune_all_reduce(m_comm, all_reduce_strategies(), quick, m_guard, &paths);
   for (const AllReduceResult& c : tuning.candidates) {
     if (!c.timing) continue;
     const bool known = c.strategy.cost.carrier == Carrier::host_messages;
@@ -300,7 +303,7 @@ TEST_F(AllReduceTest, TunerPredictsWhatPathsTell) {
     }
   }
   for (const AllReduceResult& c :
-       tune_all_reduce(m_comm, all_reduce_strategies(), quick).candidates)
+       tune_all_reduce(m_comm, all_reduce_strategies(), quick, m_guard).candidates)
     EXPECT_FALSE(c.timing && c.timing->predicted) << c.strategy.name;
 }
 
@@ -311,13 +314,13 @@ TEST_F(AllReduceTest, TunerExcludesTheWrongTheThrowingAndTheMissing) {
                                                   {"missing", "Host", "", make_unavailable},
                                                   faulty<RoundsOtherwise>("rounds"),
                                                   good};
-  const AllReduceTuning tuning = tune_all_reduce(m_comm, strategies, quick);
+  const AllReduceTuning tuning = tune_all_reduce(m_comm, strategies, quick, m_guard);
   const auto& candidates = tuning.candidates;
   EXPECT_EQ(candidates[0].failure.substr(0, 6), "WRONG:");
   EXPECT_NE(candidates[1].failure.find("no such luck"), std::string::npos) << candidates[1].failure;
   EXPECT_FALSE(candidates[2].available);
   EXPECT_EQ(candidates[2].failure, "there is no such network");
-  if (m_size > 1) {  // alone nobody rounds otherwise
+  if (m_size > 1) {  // one rank cannot round differently from others
     EXPECT_NE(candidates[3].failure.find("differs"), std::string::npos) << candidates[3].failure;
     EXPECT_EQ(tuning.selected, 4);
   }
@@ -325,14 +328,14 @@ TEST_F(AllReduceTest, TunerExcludesTheWrongTheThrowingAndTheMissing) {
     EXPECT_FALSE(candidates[excluded].verified);
     EXPECT_FALSE(candidates[excluded].timing);
   }
-  // What was left behind does not spoil what comes after.
+  // Messages left behind do not disturb later sums.
   EXPECT_EQ(m_comm.sum(1.0), m_size);
 }
 
-std::set<std::string> tried_once;  // in the test that runs
+std::set<std::string> tried_once;  // in the current test
 
-/// Right until it has been tried for the first time. To be timed it then cannot be had, or cannot
-/// be made on the last rank alone, where the end of the others' would wait for that one.
+/// Right when verified for the first time. When it is made again for timing, it is unavailable, or
+/// throws only on the last rank. The destructors on the other ranks would then wait for that rank.
 template <bool is_gone>
 std::unique_ptr<AllReduce> make_once(const Communicator& comm, int n_values, double patience) {
   auto made = find_all_reduce("host-shared")->make(comm, n_values, patience);
@@ -345,13 +348,12 @@ std::unique_ptr<AllReduce> make_once(const Communicator& comm, int n_values, dou
 TEST_F(AllReduceTest, TunerExcludesWhatCannotBeMadeAgainToBeTimed) {
   std::string begun;
   tried_once.clear();
-  TuningGuard guard;
-  guard.begin = [&](const std::string& name) { begun = name; };
-  guard.end = [&] { tried_once.insert(begun); };
+  m_guard.on_begin = [&](const std::string& name) { begun = name; };
+  m_guard.on_end = [&] { tried_once.insert(begun); };
   const std::vector<AllReduceStrategy> strategies{{"throws", "Host", "", make_once<false>},
                                                   {"gone", "Host", "", make_once<true>},
                                                   all_reduce_strategies().front()};
-  const AllReduceTuning tuning = tune_all_reduce(m_comm, strategies, quick, guard);
+  const AllReduceTuning tuning = tune_all_reduce(m_comm, strategies, quick, m_guard);
   EXPECT_EQ(tuning.selected, 2);
   const AllReduceResult &throws = tuning.candidates[0], &gone = tuning.candidates[1];
   EXPECT_TRUE(throws.available);
@@ -366,25 +368,25 @@ TEST_F(AllReduceTest, TunerExcludesWhatCannotBeMadeAgainToBeTimed) {
 TEST_F(AllReduceTest, TunerExcludesTheWinnerThatTurnedWrong) {
   if (m_size == 1) GTEST_SKIP() << "alone nothing is timed";
   const AllReduceStrategy turns = faulty<TurnsWrong>("turns");
-  const AllReduceTuning without = tune_all_reduce(m_comm, std::vector{turns}, quick);
+  const AllReduceTuning without = tune_all_reduce(m_comm, std::vector{turns}, quick, m_guard);
   EXPECT_EQ(without.selected, -1);
   const AllReduceResult& wrong = without.candidates[0];
   EXPECT_FALSE(wrong.verified || wrong.timing || wrong.selected);
   EXPECT_EQ(wrong.failure.find("WRONG:"), 0U) << wrong.failure;
   EXPECT_NE(wrong.failure.find("it had been timed and won"), std::string::npos) << wrong.failure;
-  // Which of two is the faster is not known, but one that is wrong is not taken.
+  // Either may be faster, but the tuner must not select the wrong one.
   const std::vector<AllReduceStrategy> both{turns, all_reduce_strategies().front()};
-  EXPECT_EQ(tune_all_reduce(m_comm, both, quick).selected, 1);
+  EXPECT_EQ(tune_all_reduce(m_comm, both, quick, m_guard).selected, 1);
 }
 
-// The others are then timed again, all that were.
+// The tuner then times all others again.
 TEST_F(AllReduceTest, TunerExcludesTheOneThatThrewWhileItWasTimed) {
   if (m_size == 1) GTEST_SKIP() << "alone nothing is timed";
   const AllReduceStrategy good = all_reduce_strategies().front();
   for (const bool first : {true, false}) {
     std::vector<AllReduceStrategy> strategies{faulty<ThrowsLate>("late"), good};
     if (!first) std::swap(strategies[0], strategies[1]);
-    const AllReduceTuning tuning = tune_all_reduce(m_comm, strategies, quick);
+    const AllReduceTuning tuning = tune_all_reduce(m_comm, strategies, quick, m_guard);
     const int right = first ? 1 : 0;
     EXPECT_EQ(tuning.selected, right);
     const AllReduceResult& late = tuning.candidates[1 - right];
@@ -396,11 +398,13 @@ TEST_F(AllReduceTest, TunerExcludesTheOneThatThrewWhileItWasTimed) {
     ASSERT_TRUE(timing);
     EXPECT_EQ(static_cast<int>(timing->samples.size()), tuning.rounds);
   }
-  EXPECT_EQ(tune_all_reduce(m_comm, std::vector{faulty<ThrowsLate>("late")}, quick).selected, -1);
+  EXPECT_EQ(
+      tune_all_reduce(m_comm, std::vector{faulty<ThrowsLate>("late")}, quick, m_guard).selected,
+      -1);
   EXPECT_EQ(m_comm.sum(1.0), m_size);
 }
 
-// A sum that the last rank never joins.
+// The last rank never joins the sum.
 TEST_F(AllReduceTest, WaitsInSharedMemoryEnd) {
   const AllReduceStrategy* const strategy = find_all_reduce("host-shared");
   if (m_size == 1 || !why_unavailable(m_comm, *strategy).empty())
@@ -411,35 +415,34 @@ TEST_F(AllReduceTest, WaitsInSharedMemoryEnd) {
     EXPECT_THROW(sum->wait(), InternalError);
   }
   m_comm.barrier();
-  static_cast<void>(sum.release());  // given up: its values may still come
+  static_cast<void>(sum.release());  // leaked, because its values may still arrive
 }
 
 TEST_F(AllReduceTest, TunerTellsItsGuardWhatItTries) {
   std::vector<std::string> log;
-  TuningGuard guard;
-  guard.enter = [&](const std::string& name) { log.push_back("enter " + name); };
-  guard.leave = [&] { log.push_back("leave"); };
-  // One that ended a run as a sum, one whose name is that of an exchange that did.
-  guard.why_excluded = [](const std::string& name) {
+  m_guard.on_enter = [&](const std::string& name) { log.push_back("enter " + name); };
+  m_guard.on_leave = [&] { log.push_back("leave"); };
+  // "one" ended a run as an all-reduce. "two" has the name of an exchange that did.
+  m_guard.excluded = [](const std::string& name) {
     return std::string(name == "sum one" || name == "two" ? "it ended another run" : "");
   };
   AllReduceStrategy one = all_reduce_strategies().front(), two = one, three = one;
   one.name = "one", two.name = "two", three.name = "three";
   const AllReduceTuning tuning =
-      tune_all_reduce(m_comm, std::vector{one, two, three}, quick, guard);
+      tune_all_reduce(m_comm, std::vector{one, two, three}, quick, m_guard);
   EXPECT_EQ(tuning.selected, 2);
   for (const int excluded : {0, 1}) {
     EXPECT_FALSE(tuning.candidates[excluded].available);
     EXPECT_EQ(tuning.candidates[excluded].failure, "it ended another run");
   }
-  ASSERT_GE(log.size(), m_size > 1 ? 4U : 2U);  // verified, and alone not timed
+  ASSERT_GE(log.size(), m_size > 1 ? 4U : 2U);  // verified and, with several ranks, timed
   for (std::size_t i = 0; i < log.size(); ++i)
     EXPECT_EQ(log[i], i % 2 == 0 ? "enter sum three" : "leave");
 }
 
 TEST_F(AllReduceTest, TunerSelectsNothingWhenAllAreWrong) {
   const AllReduceTuning tuning =
-      tune_all_reduce(m_comm, std::vector{faulty<ForgetsARank>("forgets")}, quick);
+      tune_all_reduce(m_comm, std::vector{faulty<ForgetsARank>("forgets")}, quick, m_guard);
   EXPECT_EQ(tuning.selected, -1);
   EXPECT_FALSE(tuning.candidates[0].selected);
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "operators/assembled_space.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +38,7 @@ class AssembledSpaceBox : public testing::TestWithParam<NamedBox> {
   AssembledSpace space{comm, mesh};
   const std::vector<AssembledPoint> points = assembled_points(space, reference);
 
-  // How many ranks have each point, by id.
+  // Number of ranks that have each point, by id.
   ById sharing_ranks() const {
     ById ranks(reference.n_points(), 0);
     for (const AssembledPoint& p : points) ranks[p.id] = 1;
@@ -73,7 +74,7 @@ TEST_P(AssembledSpaceBox, EveryDofIsOwnedOnce) {
   EXPECT_EQ(owners, expected);
 }
 
-// Shared DOFs, and no others, come first; then the other surface DOFs, then interiors.
+// The shared DOFs come first, then the other surface DOFs, then the interior ones.
 TEST_P(AssembledSpaceBox, PartsFollowEachOther) {
   const ById ranks = sharing_ranks();
   const LocalIndex n_shared = space.gs().plan().n_shared();
@@ -117,7 +118,7 @@ TEST_P(AssembledSpaceBox, AssemblingOnesCountsElements) {
   EXPECT_EQ(to_ids(comm, space, reference, ones), reference.multiplicity());
 }
 
-// A value that differs at every node of every element, and of which no rounding is lost.
+// Values differ at every node of every element, and their sums are exact.
 TEST_P(AssembledSpaceBox, AssembleSumsNodalValues) {
   const auto value = [](int ex, int ey, int ez, int i, int j, int k) {
     return 1.0 + ex + 10 * ey + 100 * ez + 0.25 * i - 0.5 * j + 0.125 * k * (i - j);
@@ -140,7 +141,7 @@ TEST_P(AssembledSpaceBox, AssembleSumsNodalValues) {
   EXPECT_EQ(to_ids(comm, space, reference, sum), expected);
 }
 
-// QQᵀ of surface values: points of no row, Dirichlet or of empty elements, keep their value.
+// QQᵀ of surface values. Points without a row (Dirichlet or of empty elements) keep their value.
 TEST_P(AssembledSpaceBox, GatherScatterOfOnesIsTheMultiplicity) {
   const auto& surface = space.surface_values();
   Kokkos::deep_copy(surface, 1.0);
@@ -175,7 +176,7 @@ TEST_P(AssembledSpaceBox, NodeReaderFindsTheSameEntries) {
   for (std::size_t at = 0; at < points.size(); ++at) ASSERT_EQ(on_host(at), points[at].entry);
 }
 
-// Seven elements at least, so that every number of ranks has one each.
+// At least seven elements, so that each of up to seven ranks has one.
 INSTANTIATE_TEST_SUITE_P(
     Boxes, AssembledSpaceBox,
     testing::Values(NamedBox{"Periodic", {4, 3, 2}, {true, true, true}, 3},
@@ -187,7 +188,7 @@ INSTANTIATE_TEST_SUITE_P(
                     NamedBox{"OnlyDirichletPoints", {7, 1, 1}, {false, false, false}, 1}),
     [](const auto& instance) { return std::string(instance.param.name); });
 
-// 2048^3 elements are more points than a rank can number; every rank hears it before allocating.
+// 2048^3 elements have more points than a rank can number. Every rank throws before it allocates.
 TEST(AssembledSpace, RefusesMorePointsThanARankCanNumber) {
   const Communicator comm(MPI_COMM_WORLD);
   MeshSpec spec;

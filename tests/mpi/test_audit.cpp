@@ -1,5 +1,6 @@
-// What a choice is said to be worth, where how fast each strategy is is known.
-#include "gs/audit.hpp"
+// SPDX-License-Identifier: BSD-3-Clause
+// The regret of a choice, for work with known times.
+#include "tuning/audit.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,13 +10,14 @@
 #include <vector>
 
 #include "gs/gather_scatter.hpp"
+#include "support/callback_guard.hpp"
 
 namespace nekbone_k {
 namespace {
 
 class AuditTest : public testing::Test {
  protected:
-  // Work that takes as many milliseconds an iteration as is said for the strategy selected.
+  // Audits work that takes `milliseconds` per iteration with the selected strategy.
   Audit audit(const std::string& choice, const std::vector<std::string>& others,
               const std::map<std::string, int>& milliseconds, const AuditOptions& options) {
     std::vector<AuditedChoice> choices;
@@ -26,9 +28,9 @@ class AuditTest : public testing::Test {
     add(choice);
     for (const std::string& name : others) add(name);
     std::string inside;
-    TuningGuard guard;
-    guard.enter = [&](const std::string& name) { inside = name; };
-    guard.leave = [&] { inside.clear(); };
+    CallbackGuard guard;
+    guard.on_enter = [&](const std::string& name) { inside = name; };
+    guard.on_leave = [&] { inside.clear(); };
     const AuditedWork work{[&] { ++m_prepared; },
                            [&](int n) {
                              EXPECT_GT(m_prepared, m_iterated);
@@ -43,7 +45,7 @@ class AuditTest : public testing::Test {
     EXPECT_EQ(m_gs.strategy().name, choice);
     EXPECT_EQ(result.strategies.front().name, choice);
     EXPECT_EQ(result.others, static_cast<int>(others.size()));
-    // The same on every rank.
+    // The regret is the same on every rank.
     EXPECT_EQ(m_comm.max(result.regret()), m_comm.min(result.regret()));
     return result;
   }
@@ -71,8 +73,7 @@ TEST_F(AuditTest, SaysThatTheChoiceWasTheBest) {
 TEST_F(AuditTest, NamesTheOneThatWouldHaveBeenBetter) {
   const Audit result = audit(two, {one, three}, {{one, 20}, {two, 10}, {three, 1}}, {0.5, 2, 3, 2});
   EXPECT_EQ(result.strategies[result.best()].name, three);
-  EXPECT_GT(result.regret(),
-            1);  // the sleep is at least so long: 10 against 1 and what it overruns
+  EXPECT_GT(result.regret(), 1);  // 10 ms against 1 ms, where sleeps may overrun
 }
 
 TEST_F(AuditTest, TriesAsManyOthersAsThereIsTimeForAndTheFirstOnesAlways) {
@@ -88,14 +89,14 @@ TEST_F(AuditTest, TriesAsManyOthersAsThereIsTimeForAndTheFirstOnesAlways) {
 
 TEST_F(AuditTest, DoesFewerIterationsWhereThereIsNoTimeForAll) {
   const std::map<std::string, int> milliseconds{{one, 5}, {two, 5}, {three, 5}};
-  // Seconds for a round of so many, preparing them taken for an iteration more.
+  // Seconds for all rounds. The preparation counts as one more iteration.
   const auto time_for = [](int strategies, int iterations) {
     return 1.01 * strategies * (iterations + 1) * (1 + Rounds::warm_ups) * 5e-3;
   };
   EXPECT_EQ(audit(one, {two, three}, milliseconds, {0, 5, 1, 2}).iterations, 1);
   EXPECT_EQ(audit(one, {two, three}, milliseconds, {time_for(3, 3), 5, 1, 2}).iterations, 3);
   EXPECT_EQ(audit(one, {two, three}, milliseconds, {time_for(3, 5), 5, 1, 2}).iterations, 5);
-  // There is as much for more iterations of fewer.
+  // The same time is enough for more iterations with fewer strategies.
   EXPECT_EQ(audit(one, {two}, milliseconds, {time_for(3, 3), 5, 1, 2}).iterations, 5);
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "operators/checksum.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +11,7 @@
 namespace nekbone_k {
 namespace {
 
-// The number tells vectors apart that differ in one bit.
+// The checksum differs if vectors differ in one bit.
 TEST(Checksum, SeesOneBit) {
   const Communicator comm(MPI_COMM_WORLD);
   MeshSpec spec;

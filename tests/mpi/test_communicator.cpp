@@ -1,4 +1,5 @@
-// The host-side collectives, against values that are known for every number of ranks.
+// SPDX-License-Identifier: BSD-3-Clause
+// The host-side collectives, against known values for any number of ranks.
 #include "core/communicator.hpp"
 
 #include <gtest/gtest.h>
@@ -130,7 +131,7 @@ TEST_F(CommunicatorTest, GathersTextsOfAnyLengthInRankOrder) {
   ASSERT_EQ(texts.size(), static_cast<std::size_t>(m_size));
   for (int r = 0; r < m_size; ++r) EXPECT_EQ(texts[r], std::string(3 * r, 'a' + r));
 
-  // Empty on the last rank too, and everywhere.
+  // Also empty on the last rank, and on all ranks.
   const std::vector<std::string> first = m_comm.gather(m_rank == 0 ? "only here" : "");
   std::vector<std::string> expected(m_size);
   EXPECT_EQ(m_comm.gather(""), expected);
@@ -157,7 +158,7 @@ TEST_F(CommunicatorTest, ExchangesWhereFewOrNoneSpeak) {
   const std::vector<std::vector<std::int64_t>> nothing(m_size);
   EXPECT_EQ(m_comm.exchange(nothing), nothing);
 
-  // The last rank alone sends, to rank 0 alone.
+  // Only the last rank sends, and only to rank 0.
   auto to_rank = nothing, expected = nothing;
   if (m_rank == m_last) to_rank[0] = {5, -6};
   if (m_rank == 0) expected[m_last] = {5, -6};
@@ -165,7 +166,7 @@ TEST_F(CommunicatorTest, ExchangesWhereFewOrNoneSpeak) {
 }
 
 TEST_F(CommunicatorTest, DoesNotMixMessagesWithItsParents) {
-  // A message of the parent with the same ranks and tag is on its way meanwhile.
+  // Meanwhile, a message of the parent with the same ranks and tag is in flight.
   const int right = (m_rank + 1) % m_size, left = (m_rank + m_size - 1) % m_size;
   int parents = 100 + m_rank, ours = 200 + m_rank, got_ours = -1, got_parents = -1;
   MPI_Request request = MPI_REQUEST_NULL;

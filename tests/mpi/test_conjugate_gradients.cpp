@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "solver/conjugate_gradients.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +34,7 @@ MeshSpec periodic_box() {
   return spec;
 }
 
-// A x = b with a random x, so that the solution is known, on a communicator.
+// A x = b on a communicator, with a known random x.
 struct System {
   System(MPI_Comm parent, const MeshSpec& spec, int order, double lambda)
       : comm(parent),
@@ -93,13 +94,13 @@ TEST(ConjugateGradients, FindsTheKnownSolution) {
       EXPECT_EQ(result.history.size(), result.iterations + 1u);
       EXPECT_NEAR(result.history.front(), norm(s.b), 1e-12 * norm(s.b));
       EXPECT_LE(result.residual(), 1e-12 * result.history.front());
-      // No earlier residual was small enough.
+      // CG stops at the first residual below the tolerance.
       EXPECT_GT(*(result.history.end() - 2), 1e-12 * result.history.front());
       EXPECT_LE(relative_difference(s.by_id(v.x), s.exact), 1e-10);
     }
 }
 
-// What is left in r is the residual of x.
+// r is the residual of x at the end.
 TEST(ConjugateGradients, ResidualIsTrue) {
   const System s(MPI_COMM_WORLD, mixed_box(), 4, 0.1);
   const CgVectors v = s.vectors();
@@ -111,7 +112,7 @@ TEST(ConjugateGradients, ResidualIsTrue) {
   EXPECT_NEAR(norm(residual), result.residual(), 1e-12 * norm(s.b));
 }
 
-// The textbook's iteration with plain loops.
+// The textbook algorithm with plain loops.
 std::vector<double> reference_history(const ReferenceOperator& a, const ById& b,
                                       const ById& inverse_diagonal, int iterations) {
   ById r = b, p(b.size(), 0);
@@ -158,7 +159,7 @@ TEST(ConjugateGradients, HistoryAndSolutionDoNotDependOnTheRanks) {
       solutions[which] = s->by_id(v.x);
     }
     expect_same_history(results[0], results[1], 1e-11);
-    // The tolerance bounds residuals; the error is larger by up to the matrix' condition.
+    // The tolerance bounds residuals. The error is larger by at most the condition number.
     EXPECT_LE(relative_difference(solutions[0], solutions[1]), 10 * tolerance);
   }
 }
@@ -196,7 +197,7 @@ TEST(ConjugateGradients, FusedKernelsAndKokkosKernelsAgree) {
   }
 }
 
-// With a large λ the matrix is nearly its diagonal mass, which Jacobi inverts.
+// With a large λ, the matrix is close to its diagonal mass matrix, which Jacobi inverts.
 TEST(ConjugateGradients, JacobiSavesIterations) {
   const System s(MPI_COMM_WORLD, mixed_box(), 4, 1e6);
   const CgVectors v = s.vectors();
@@ -210,7 +211,7 @@ TEST(ConjugateGradients, JacobiSavesIterations) {
 
 TEST(ConjugateGradients, RunsExactlyTheIterationsWithoutATolerance) {
   const System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
-  for (const int iterations : {0, 1, 17, 90}) {  // 90: long after the residual is rounding
+  for (const int iterations : {0, 1, 17, 90}) {  // 90: far beyond convergence to rounding
     std::vector<int> progress;
     const CgVectors v = s.vectors();
     const CgResult result =
@@ -225,7 +226,7 @@ TEST(ConjugateGradients, RunsExactlyTheIterationsWithoutATolerance) {
   }
 }
 
-// The recursive residual goes on falling, here until its square underflows.
+// The recursive residual falls until its square underflows.
 TEST(ConjugateGradients, RunsExactlyTheIterationsPastUnderflow) {
   const System s(MPI_COMM_WORLD, mixed_box(), 1, 1.0);
   const CgVectors v = s.vectors();
@@ -263,8 +264,8 @@ double mean(const ById& values) {
   return sum / static_cast<double>(values.size());
 }
 
-// b has a part along constants, which no x can reach: it is projected out, and what x has of them
-// is arbitrary.
+// The part of b along constants is outside the range of A, so CG projects it out. The part of x
+// along constants is arbitrary.
 TEST(ConjugateGradients, SolvesTheSingularCaseByProjection) {
   const System s(MPI_COMM_WORLD, periodic_box(), 3, 0.0);
   ASSERT_TRUE(s.a.is_singular());
@@ -293,7 +294,7 @@ TEST(ConjugateGradients, RemovesConstantsFromDofsNotFromPadding) {
   EXPECT_LE(relative_difference(s.by_id(vector), expected), 1e-14);
 }
 
-// Changes what A gives, after some applications.
+// Spoils the result of A after some applications.
 struct Spoiled {
   enum class How { nan_product, nan_vector, negative };
 
@@ -303,7 +304,7 @@ struct Spoiled {
     if (++applications < first) return p_dot_ap;
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     if (how == How::nan_product) p_dot_ap = nan;
-    // One rank alone: the others have to hear of it.
+    // Only one rank is affected, but all must stop.
     const bool here = a.space().gs().communicator().rank() == 0;
     if (how == How::nan_vector && here && ap.extent(0) > 0)
       Kokkos::deep_copy(Kokkos::subview(ap, ap.extent(0) - 1), nan);
@@ -328,7 +329,7 @@ TEST(ConjugateGradients, ReportsBreakdownOfTheOperator) {
             conjugate_gradients(s.comm, spoiled, s.plain(), s.vectors(), {50, tolerance});
         EXPECT_TRUE(result.broke_down);
         EXPECT_FALSE(result.converged);
-        // A NaN in the vector is seen in the residual that it makes.
+        // A NaN in the vector shows only in the next residual.
         EXPECT_EQ(result.iterations, how == Spoiled::How::nan_vector ? first : first - 1);
         EXPECT_EQ(result.history.size(), result.iterations + 1u);
       }

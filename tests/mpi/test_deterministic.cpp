@@ -1,4 +1,5 @@
-// Sums whose bits do not depend on the division among ranks, nor on the strategy.
+// SPDX-License-Identifier: BSD-3-Clause
+// Deterministic sums: their bits depend neither on the partition nor on the strategy.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,21 +14,21 @@
 #include <vector>
 
 #include "gs/contribution_plan.hpp"
-#include "gs/tuner.hpp"
-#include "gs/verify.hpp"
 #include "operators/checksum.hpp"
 #include "operators/elliptic_operator.hpp"
 #include "operators/null_space.hpp"
 #include "solver/conjugate_gradients.hpp"
 #include "support/available_strategies.hpp"
 #include "support/reference_operator.hpp"
+#include "tuning/tuner.hpp"
+#include "tuning/verify.hpp"
 
 namespace nekbone_k {
 namespace {
 
 // ---- Contributions -----------------------------------------------------------------------------
 
-// Points of ids and keys, the same list on every rank, each with the rank that has it.
+// A point with its id, its key and the rank that has it. All ranks have the same list of points.
 struct ListedPoint {
   GlobalId id, key;
   int rank;
@@ -48,7 +49,7 @@ T value_of(GlobalId key, int component) {
   return static_cast<T>(std::ldexp(double(random()) / 4e9 - 0.5, int(random() % 12)));
 }
 
-// QQᵀ with numbering, plan and contributions made here from this rank's points.
+// A gather–scatter with numbering, plan and contributions from this rank's points.
 GatherScatter make_deterministic(const Communicator& comm, const std::vector<ListedPoint>& mine) {
   std::vector<GlobalId> distinct;
   for (const ListedPoint& p : mine) distinct.push_back(p.id);
@@ -123,7 +124,7 @@ TEST(DeterministicGatherScatter, AddsInTheOrderOfKeys) {
   expect_sums_by_key<float>(2);
 }
 
-// Kernels launched while a Counted lives, by name.
+// Number of kernels launched while a Counted lives, by name.
 std::map<std::string, int>& launched() {
   static std::map<std::string, int> kernels;
   return kernels;
@@ -139,8 +140,8 @@ struct Counted {
   Counted& operator=(const Counted&) = delete;
 };
 
-// What is timed adds contributions by key, as what is used does; shares are combined by
-// verification alone.
+// The tuner times exchanges that add contributions by key, as in use. Only verification combines
+// shares.
 TEST(DeterministicGatherScatter, IsTunedByWhatItDoes) {
   const Communicator comm(MPI_COMM_WORLD);
   if (comm.size() == 1) GTEST_SKIP() << "nothing is shared";
@@ -156,11 +157,12 @@ TEST(DeterministicGatherScatter, IsTunedByWhatItDoes) {
     verifying = launched()["nekbone_k: unpack"];
   }
   const Counted counted;
-  const TuningResult result = tune(gs, {}, strategies, work, {.budget_seconds = 0});
+  NoGuard guard;
+  const TuningResult result = tune(gs, {}, strategies, work, {.budget_seconds = 0}, guard);
   ASSERT_GE(result.selected, 0);
   EXPECT_GE(launched()["nekbone_k: combine contributions"],
             result.rounds_alone * result.repeats + 2 * result.rounds_with_work);
-  EXPECT_EQ(launched()["nekbone_k: unpack"], verifying + 1);  // the winner once more
+  EXPECT_EQ(launched()["nekbone_k: unpack"], verifying + 1);  // verifies the winner once more
 }
 
 // ---- The operator and CG -----------------------------------------------------------------------
@@ -187,7 +189,7 @@ class Deterministic : public testing::TestWithParam<NamedCase> {
   }
 };
 
-// A value of many bits at every node of every element, the same on every device.
+// A value with many significant bits at every node of every element, the same on every device.
 KOKKOS_FUNCTION double rough(int ex, int ey, int ez, int i, int j, int k) {
   const std::uint64_t number =
       ((((std::uint64_t(ex) * 31 + ey) * 31 + ez) * 31 + i) * 31 + j) * 31 + k;
@@ -221,7 +223,7 @@ TEST_P(Deterministic, ContributionsAreAddedByElement) {
   }
 }
 
-// CG with everything that belongs to it, on a communicator.
+// A CG solver on a communicator.
 struct Solver {
   Solver(MPI_Comm parent, const MeshSpec& spec, int order, double lambda, Summation summation)
       : comm(parent),
@@ -230,7 +232,7 @@ struct Solver {
         geometry(space),
         a(space, geometry, lambda) {}
 
-  // History and solution, by id, of some iterations with Jacobi's preconditioner.
+  // History, and solution by id, of some iterations with the Jacobi preconditioner.
   std::pair<std::vector<double>, ById> solve(int iterations) {
     const CgVectors v{space.make_vector("x"), to_assembled(space, reference, reference.random(5)),
                       space.make_vector("p"), space.make_vector("Ap")};
@@ -251,7 +253,7 @@ struct Solver {
   AssembledSpace space;
   GeometricFactors geometry;
   EllipticOperator a;
-  std::uint64_t sum = 0;  // of the last solution
+  std::uint64_t sum = 0;  // checksum of the last solution
 };
 
 TEST_P(Deterministic, SolutionsHaveTheSameBitsOnOneRankAndOnAll) {
@@ -267,7 +269,7 @@ TEST_P(Deterministic, SolutionsHaveTheSameBitsOnOneRankAndOnAll) {
     EXPECT_EQ(found.second, expected.second) << strategy.name;
     EXPECT_EQ(together.sum, alone.sum) << strategy.name;
   }
-  // They are the solutions that ordinary sums have, but for rounding, and only for that.
+  // The solutions differ from those with ordinary sums, but only by rounding.
   Solver ordinary(MPI_COMM_WORLD, spec(), order, lambda, Summation::ordinary);
   const auto rounded = ordinary.solve(30);
   EXPECT_LE(relative_difference(rounded.second, expected.second), 1e-9);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "operators/elliptic_operator.hpp"
 
 #include <fmt/format.h>
@@ -13,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/case.hpp"
-#include "operators/axhelm.hpp"
+#include "input/case.hpp"
+#include "operators/axhelm/axhelm.hpp"
 #include "support/available_strategies.hpp"
 #include "support/operator_case.hpp"
 #include "support/running_work.hpp"
@@ -31,12 +32,12 @@ TEST_P(EllipticOperatorOrder, EqualsThePlainLoopsOnEveryDeformation) {
                                                                      : operator_tolerance);
 }
 
-// 17 is compiled by no one, and takes the run-time kernel.
+// Order 17 is never compiled, so it uses the run-time kernel.
 INSTANTIATE_TEST_SUITE_P(Orders, EllipticOperatorOrder,
                          testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 17),
                          [](const auto& instance) { return "N" + std::to_string(instance.param); });
 
-// All orders, as each has kernels of its own.
+// All orders, because each has its own kernels.
 TEST_P(EllipticOperatorOrder, EqualsThePlainLoopsOnStraightElements) {
   MeshSpec spec = operator_spec(Deformation::sine);
   spec.geometry = Geometry::trilinear;
@@ -126,7 +127,7 @@ TEST(EllipticOperator, AnnihilatesConstantsOnlyWhereItIsSingular) {
     }
 }
 
-// Enough elements that some are interior on every rank of up to seven.
+// Enough elements that each of up to seven ranks has interior ones.
 TEST(EllipticOperator, EveryStrategyGivesTheSameResult) {
   for (const int order : {1, 2, 3, 7, 11}) {
     OperatorCase op(operator_spec(Deformation::sine, {7, 6, 5}, {true, false, true}), order, 0.1);
@@ -145,7 +146,7 @@ TEST(EllipticOperator, EveryStrategyGivesTheSameResult) {
         }
         if (is_host_device) {
           EXPECT_EQ(found.second, expected.second) << "order " << order;
-        } else {  // its parts are of other elements with and without overlap
+        } else {  // with overlap, partial products belong to other elements
           EXPECT_NEAR(found.second, expected.second,
                       operator_tolerance * std::abs(expected.second));
         }
@@ -154,7 +155,7 @@ TEST(EllipticOperator, EveryStrategyGivesTheSameResult) {
   }
 }
 
-// Of the parts of u·Au that elements leave, those with and without overlap may differ in number.
+// The number of partial products u·Au may differ with and without overlap, so none may be stale.
 TEST(EllipticOperator, ProductsHaveNothingOfWhatWasAppliedBefore) {
   const Strategy& plain = *find_strategy("host-pairwise");
   const Strategy& overlapped = *find_strategy("host-pairwise+overlap");
@@ -186,7 +187,7 @@ TEST(EllipticOperator, OverlappedStrategiesWorkOnInteriorElementsMeanwhile) {
     op.a.apply(u, au, {}, &log);
     Events expected{"elements", "exchange packed", "exchange posted", "exchange waited for",
                     "exchange unpacked"};
-    // Where kernels run beside the host, interior elements are launched before it first waits.
+    // On a GPU, interior elements are launched before the host first waits.
     if (strategy.overlapped && is_host_device)
       expected = {"boundary elements", "exchange packed",     "exchange posted",
                   "interior elements", "exchange waited for", "exchange unpacked"};
@@ -199,14 +200,14 @@ TEST(EllipticOperator, OverlappedStrategiesWorkOnInteriorElementsMeanwhile) {
   }
 }
 
-// Boundary elements have a stream of their own: where something holds that up, neither the host nor
-// the interior elements wait for it.
+// Boundary elements have their own stream. If it is held up, neither the host nor the interior
+// elements wait for it.
 TEST(EllipticOperator, InteriorElementsDoNotWaitForBoundaryElements) {
   if (is_host_device) GTEST_SKIP() << "kernels run in turn with the host";
   const OperatorCase op(operator_spec(Deformation::sine, {7, 6, 5}, {true, true, true}), 3, 0.1);
   const auto u = to_assembled(op.space, op.reference.mesh(), op.reference.mesh().random(1));
   const auto au = op.space.make_vector("Au"), in_turn = op.space.make_vector("in turn");
-  op.a.apply(u, in_turn);  // the first time a kernel is launched the device may wait for others
+  op.a.apply(u, in_turn);  // warm up: the first launch of a kernel may wait for other kernels
   op.a.apply_some_interior(u, in_turn, 1);
   op.a.apply_boundary(u, in_turn);
   Kokkos::fence("boundary elements in turn");
@@ -227,8 +228,8 @@ TEST(EllipticOperator, InteriorElementsDoNotWaitForBoundaryElements) {
     ASSERT_NEAR(beside[s], expected[s], 1e-12 * (1 + std::abs(expected[s])));
 }
 
-// What the tuner times exchanges between. In the inside of elements a value is that of one element,
-// so portions of all are the whole of it, and halves are some of them.
+// The tuner times exchanges between portions of work. An interior point belongs to one element, so
+// its value is complete if that element was applied.
 TEST(EllipticOperator, AppliesPortionsOfBoundaryAndInteriorElements) {
   const OperatorCase op(operator_spec(Deformation::sine, {7, 6, 5}, {true, true, true}), 3, 0.1);
   const auto u = to_assembled(op.space, op.reference.mesh(), op.reference.mesh().random(1));
@@ -267,13 +268,12 @@ TEST(EllipticOperator, AppliesPortionsOfBoundaryAndInteriorElements) {
   EXPECT_GT(applied(1, 0) + applied(0, 1), applied(0.25, 0.25));
   EXPECT_EQ(applied_of_all(1), all);
   EXPECT_GT(applied_of_all(1e-9), 0u);
-  // The same elements, so that there is as much to do with an exchange between the two as without.
+  // The same elements with and without an exchange in between, so the work is equal.
   for (const double portion : {0.1, 0.25, 0.7})
     EXPECT_EQ(applied_of_all(portion), applied(portion, portion)) << portion;
 }
 
-// All of the portions are what apply() does, whatever was in the rows, and their sum is its
-// product.
+// Portions of 1 equal apply(), whatever the rows contained before, and give the same product.
 TEST(EllipticOperator, PortionsClearTheirRowsAndHaveTheirProductSummed) {
   const OperatorCase op(operator_spec(Deformation::sine, {7, 6, 5}, {true, true, true}), 3, 0.1);
   const auto u = to_assembled(op.space, op.reference.mesh(), op.reference.mesh().random(1));
@@ -289,7 +289,7 @@ TEST(EllipticOperator, PortionsClearTheirRowsAndHaveTheirProductSummed) {
     }
     op.a.start_u_dot_au();
     EXPECT_NEAR(op.a.u_dot_au(), expected, operator_tolerance * expected) << at_once;
-    // On a CPU of one thread a sweep clears rows, and portions leave that out.
+    // On a CPU with one thread, a sweep clears rows; portions omit it.
     if (is_host_device) continue;
     Kokkos::fence("portions applied");
     const std::vector<double> found = to_host(some);
@@ -314,8 +314,7 @@ TEST(EllipticOperator, HasNoProductToSumWithThePortionsOfADeterministicSpace) {
   EXPECT_EQ(a.apply(u, again), product);
 }
 
-// The log tells the truth: the boundary elements alone give the shares of the shared DOFs, and the
-// interior ones leave those alone.
+// Only boundary elements contribute to shared DOFs. Interior elements leave them unchanged.
 TEST(EllipticOperator, InteriorElementsLeaveSharedDofsAlone) {
   for (const int order : {1, 2, 3}) {
     const OperatorCase op(operator_spec(Deformation::sine, {7, 6, 5}, {true, true, true}), order,
@@ -338,8 +337,8 @@ TEST(EllipticOperator, InteriorElementsLeaveSharedDofsAlone) {
   }
 }
 
-// u is made by the work that comes before, and is a NaN until then. Every entry has its turn once;
-// padding, which holds zero, may be left out. At order 11 a CPU works on 72 elements at a time.
+// The preceding work computes u, which is NaN before. The work visits every entry once, but may
+// skip padding, which is zero. At order 11, a CPU works on 72 elements at a time.
 TEST(EllipticOperator, WorkBeforeIsDoneToEveryEntryOnceBeforeItIsRead) {
   for (const int order : {2, 7, 11}) {
     OperatorCase op(operator_spec(Deformation::sine, {9, 9, 8}, {true, false, true}), order, 0.1);
@@ -374,8 +373,8 @@ TEST(EllipticOperator, WorkBeforeIsDoneToEveryEntryOnceBeforeItIsRead) {
   }
 }
 
-// Odd numbers of elements: where elements meet on the planes of symmetry of the deformation, the
-// mixed derivatives of neighbours cancel.
+// Odd numbers of elements, because the mixed derivatives of neighbours cancel if elements meet on
+// the deformation's planes of symmetry.
 TEST(EllipticOperator, InverseDiagonalInvertsTheDiagonalOfTheMatrix) {
   using Flags = std::array<bool, 3>;
   MeshSpec straight = operator_spec(Deformation::sine, {3, 3, 3}, Flags{true, false, true});
@@ -401,7 +400,7 @@ TEST(EllipticOperator, InverseDiagonalInvertsTheDiagonalOfTheMatrix) {
   }
 }
 
-// Else the tests with several threads would be those with one.
+// Otherwise, tests with several threads would run with one.
 TEST(EllipticOperator, RunsOnTheThreadsThatItWasGiven) {
   const char* const threads = std::getenv("OMP_NUM_THREADS");
   if (threads == nullptr || std::string(ExecutionSpace::name()) != "OpenMP")

@@ -1,4 +1,5 @@
-// The tuner for the fields that will be exchanged: of several components, in single precision.
+// SPDX-License-Identifier: BSD-3-Clause
+// The tuner for fields with several components and in single precision.
 #include "gs/field_kind.hpp"
 
 #include <gtest/gtest.h>
@@ -8,32 +9,32 @@
 #include <string>
 #include <vector>
 
-#include "core/machine.hpp"
-#include "gs/cost_model.hpp"
-#include "gs/measure_paths.hpp"
+#include "core/system.hpp"
 #include "gs/strategies/host_staged.hpp"
 #include "gs/strategies/pairwise.hpp"
 #include "support/available_strategies.hpp"
 #include "support/made_up_strategies.hpp"
 #include "support/tuner_test.hpp"
+#include "tuning/measure_paths.hpp"
+#include "tuning/predict.hpp"
 
 namespace nekbone_k {
 namespace {
 
-// A DOF of all ranks, twice on each, two with the next rank and two with the one before, and one of
-// this rank alone, twice.
+// Ids of eight points: a DOF of all ranks (twice), two shared with the next rank, two shared with
+// the previous one, and a private DOF (twice).
 std::vector<GlobalId> field_ids(int rank, int size) {
   const int next = (rank + 1) % size;
   return {9, 1000 + rank, 3000 + rank, 9, 2000 + next, 1000 + next, 2000 + rank, 3000 + rank};
 }
 
-// Small whole numbers, whose sums are exact in either precision.
+// Small integers, whose sums are exact in single precision.
 double field_value(int rank, std::size_t point, int component) {
   return 1 + rank + 10.0 * static_cast<double>(point) + 100 * component;
 }
 
-// Expects that QQᵀ of several components by the strategy of `gs`, whose points have field_ids(), is
-// what adding up by hand comes to.
+// Expects that QQᵀ of several components equals plain sums. The points of `gs` must have
+// field_ids().
 template <class T>
 void expect_right_sums(const Communicator& comm, GatherScatter& gs, int components) {
   const std::vector<GlobalId> ids = field_ids(comm.rank(), comm.size());
@@ -56,7 +57,7 @@ void expect_right_sums(const Communicator& comm, GatherScatter& gs, int componen
     }
 }
 
-// Which items bad_for_some() delivers wrong.
+// Size of the items that bad_for_some() delivers wrong.
 std::size_t bad_item_bytes = 0;
 
 Strategy bad_for_some(const std::string& name) {
@@ -99,7 +100,7 @@ TEST_P(FieldKinds, AreWhatIsTimed) {
   run({noted("plain"), noted("overlapped", true)});
   int timed = 0;
   for (const MadeExchange& made : made_exchanges()) {
-    if (made.starts <= 2) continue;  // an exchange that verifies is started twice
+    if (made.calls <= 2) continue;  // verification calls an exchange at most twice
     ++timed;
     EXPECT_EQ(made.item_bytes, GetParam().item_bytes);
   }
@@ -117,7 +118,7 @@ TEST_P(FieldKinds, AreVerifiedBeforeAnythingIsTimed) {
 }
 
 TEST_P(FieldKinds, AreVerifiedAgainByTheExchangeThatWasTimed) {
-  // Whichever wins first is excluded, and then the other wins.
+  // The tuner excludes the first winner, then the second.
   const TuningResult result = run({turns_wrong("turns"), turns_wrong("hides", true)});
   if (m_alone) return;
   EXPECT_EQ(result.selected, -1);

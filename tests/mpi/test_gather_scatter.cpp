@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // QQᵀ by every strategy against a plain loop over all points of all ranks.
 #include "gs/gather_scatter.hpp"
 
@@ -26,10 +27,10 @@ namespace {
 
 using Ids = std::vector<GlobalId>;
 
-// ---- Who has which points ----------------------------------------------------------------------
+// ---- Points of each rank -----------------------------------------------------------------------
 
-// Global ids of one rank's points. Every rank can work out those of all others, so the reference
-// needs no message.
+// Global ids of one rank's points. Every rank can compute those of all others, so the reference
+// needs no messages.
 struct Graph {
   std::string name;
   Ids (*ids)(int rank, int size);
@@ -41,7 +42,7 @@ std::uint64_t mixed(std::uint64_t z) {
   return z ^ (z >> 33);
 }
 
-// `points` ids below `ids` at random, so that some repeat on the rank.
+// `points` random ids below `ids`, some of which repeat on the rank.
 Ids random_ids(int rank, int points, int ids) {
   Ids chosen(points);
   for (int p = 0; p < points; ++p)
@@ -49,7 +50,7 @@ Ids random_ids(int rank, int points, int ids) {
   return chosen;
 }
 
-// Points of the rank's share of the elements of a box that is periodic in every direction.
+// Points of the rank's elements in a box that is periodic in every direction.
 Ids periodic_box(int rank, int size, int nx, int ny, int nz, int N) {
   Ids ids;
   for (int e = 0; e < nx * ny * nz; ++e) {
@@ -97,8 +98,7 @@ const std::vector<Graph> graphs{
        for (GlobalId& id : ids) id += 1000 * rank;
        return ids;
      }},
-    // Some of it on one rank only, some on all: 300 rows that run on one by one, then in steps
-    // of 2.
+    // 300 rows with stride 1, some on one rank and some on all, then rows with stride 2.
     {"long even pieces",
      [](int rank, int) {
        Ids ids;
@@ -125,11 +125,11 @@ std::vector<Ids> ids_of_all_ranks(const Graph& graph, int size) {
 // ---- Values ------------------------------------------------------------------------------------
 
 enum class Data {
-  exact,  // whole numbers, or ±1/2, ±1, ±2 for multiply: no order of combining rounds
-  real    // with all bits in use: any other order gives other bits
+  exact,  // integers, or ±1/2, ±1, ±2 for multiply: the result is exact in any order
+  real    // all bits in use: another order gives other bits
 };
 
-// `what` is a point or an id; `call` tells repeated uses apart.
+// `what` is a point or an id. `call` makes repeated uses different.
 template <class T>
 T value_at(Data data, Reduction op, int rank, std::int64_t what, int component, int call) {
   const std::uint64_t h = mixed(mixed(mixed(what + 1) + 31 * rank + 1000003 * component) + call);
@@ -155,8 +155,8 @@ T combined(Reduction op, T a, T b) {
   }
 }
 
-// What is documented: the points of a DOF on a rank in ascending order, then the ranks in ascending
-// order. An empty Fold is no value yet.
+// Combines values in the documented order: the points of a DOF on a rank in ascending order, then
+// the ranks in ascending order.
 template <class T>
 struct Fold {
   bool empty = true;
@@ -211,7 +211,7 @@ DeviceField<T> points_field(const Ids& ids, Data data, Reduction op, int rank, i
   return points;
 }
 
-// The first point whose value is not the reference's, bit by bit; empty if there is none.
+// Describes the first point that differs from the reference in any bit; empty if there is none.
 template <class T>
 std::string first_difference(const DeviceField<T>& points, const std::vector<Ids>& ids_of_rank,
                              Data data, Reduction op, int rank, int call) {
@@ -232,7 +232,7 @@ std::string first_difference(const DeviceField<T>& points, const std::vector<Ids
   return {};
 }
 
-// gs_op once, and what is wrong with it.
+// Calls gs_op once. Returns its first wrong value, or nothing.
 template <class T>
 std::string try_gs_op(GatherScatter& gs, const std::vector<Ids>& ids_of_rank, Data data,
                       Reduction op, int components, int call = 0) {
@@ -250,7 +250,7 @@ std::string test_name(std::string text) {
 
 // ---- Every strategy ----------------------------------------------------------------------------
 
-// A graph with its gather-scatter.
+// A graph with its gather–scatter.
 struct BoxCase {
   BoxCase(const Communicator& comm, const Graph& graph)
       : name(graph.name),
@@ -264,7 +264,7 @@ struct BoxCase {
 
 class GatherScatterBy : public testing::TestWithParam<std::tuple<Strategy, Reduction, int>> {
  protected:
-  // Made once: the tests differ in the strategy only.
+  // Made once, because the tests differ only in the strategy.
   static void SetUpTestSuite() {
     s_comm = std::make_unique<Communicator>(MPI_COMM_WORLD);
     for (const Graph& graph : graphs) s_cases.push_back(std::make_unique<BoxCase>(*s_comm, graph));
@@ -318,13 +318,13 @@ TEST_P(GatherScatterBy, IsFreshAtEveryUse) {
   GatherScatter& gs = s_cases[1]->gs;
   for (int call = 0; call < 4; ++call) {
     EXPECT_EQ(try_gs_op<double>(gs, ids, Data::real, m_op, m_components, call), "") << call;
-    // Others in between, whose exchanges lie beside it.
+    // Exchanges of other fields in between.
     EXPECT_EQ(try_gs_op<float>(gs, ids, Data::real, m_op, m_components, call), "") << call;
     EXPECT_EQ(try_gs_op<double>(gs, ids, Data::real, m_op, m_components + 1, call), "") << call;
   }
 }
 
-// Start and finish on an assembled field that goes on beyond the shared DOFs.
+// The steps of an exchange of an assembled field with entries beyond the shared DOFs.
 template <class T>
 void GatherScatterBy::expect_assembled_sum(BoxCase& tested) {
   constexpr int beyond = 13;
@@ -344,11 +344,14 @@ void GatherScatterBy::expect_assembled_sum(BoxCase& tested) {
     Kokkos::deep_copy(field, host);
 
     EventLog log;
-    gs.start(field, &log);
+    const FieldExchange<T> exchange = gs.exchange_of(field, m_op, &log);
+    exchange.pack();
+    exchange.post();
     log.record("work");
     const std::pair rest{plan.n_shared(), plan.n_shared() + beyond};
-    Kokkos::deep_copy(Kokkos::subview(field, rest, Kokkos::ALL), T(7));  // others' work meanwhile
-    gs.finish(field, m_op, &log);
+    Kokkos::deep_copy(Kokkos::subview(field, rest, Kokkos::ALL), T(7));  // concurrent work
+    exchange.wait();
+    exchange.unpack();
     EXPECT_EQ(log.events(), (std::vector<std::string>{"exchange packed", "exchange posted", "work",
                                                       "exchange waited for", "exchange unpacked"}));
 
@@ -376,7 +379,7 @@ TEST_P(GatherScatterBy, CombinesAssembledFieldsInTwoPhases) {
 }
 
 TEST_P(GatherScatterBy, SpreadsANaNToEveryCopy) {
-  // One id twice on every rank, NaN at one of its points: first, last or in between.
+  // One id occurs twice on every rank. One of its points has a NaN: the first, the last or another.
   const Ids ids{5, 1000 + m_rank, 5};
   GatherScatter gs(m_comm, ids);
   gs.select(m_strategy);
@@ -428,7 +431,7 @@ TEST_F(GatherScatterTest, OfOnesIsTheMultiplicity) {
       Kokkos::deep_copy(points, 1.0);
       gs.gs_op(points, Reduction::add);
       const auto host = Kokkos::create_mirror_view_and_copy(HostMemory(), points);
-      // 2 to the power of how many faces of the element the point is on, in a periodic box.
+      // In a periodic box, the multiplicity is 2 to the number of element faces with the point.
       for (std::size_t p = 0; p < ids.size(); ++p) {
         const int q = static_cast<int>(p) % ((N + 1) * (N + 1) * (N + 1));
         const int i = q % (N + 1), j = q / (N + 1) % (N + 1), k = q / ((N + 1) * (N + 1));
@@ -455,7 +458,7 @@ TEST_F(GatherScatterTest, StrategiesAndCopiesAgreeBitwise) {
       EXPECT_EQ(std::memcmp(result.data(), first.data(), 8 * ids.size()), 0) << strategy.name;
     }
 
-    // Every rank sees every rank's result; all points of one id must have the same bits.
+    // All points of an id must have the same bits on all ranks.
     const int count = static_cast<int>(ids.size());
     std::vector<double> values(std::size_t(count) * m_comm.size());
     Ids all(values.size());
@@ -492,9 +495,9 @@ TEST_F(GatherScatterTest, HasARowForEveryDofOfSeveralPointsOrRanks) {
   }
 }
 
-// An exchange that counts what is asked of it, to see which one is in use.
+// Counts the calls of an exchange, to see which exchange is in use.
 struct Calls {
-  int made = 0, started = 0, finished = 0;
+  int made = 0, posted = 0, waited = 0;
 };
 Calls exchange_calls;
 
@@ -503,13 +506,13 @@ class Counting final : public Exchange {
   explicit Counting(std::unique_ptr<Exchange> inner) : m_inner(std::move(inner)) {
     ++exchange_calls.made;
   }
-  void start() override {
-    ++exchange_calls.started;
-    m_inner->start();
+  void post() override {
+    ++exchange_calls.posted;
+    m_inner->post();
   }
-  void finish() override {
-    ++exchange_calls.finished;
-    m_inner->finish();
+  Arrival wait() override {
+    ++exchange_calls.waited;
+    return m_inner->wait();
   }
 
  private:
@@ -539,23 +542,23 @@ TEST_F(GatherScatterTest, UsesTheSelectedStrategy) {
   use();
   use();
   EXPECT_EQ(exchange_calls.made, 1);
-  EXPECT_EQ(exchange_calls.started, 2);
-  EXPECT_EQ(exchange_calls.finished, 2);
+  EXPECT_EQ(exchange_calls.posted, 2);
+  EXPECT_EQ(exchange_calls.waited, 2);
 
   gs.select(all_strategies().back());
   EXPECT_EQ(gs.strategy().name, all_strategies().back().name);
   use();
-  EXPECT_EQ(exchange_calls.started, 2);
+  EXPECT_EQ(exchange_calls.posted, 2);
 
   gs.select(counting);
   use();
   EXPECT_EQ(exchange_calls.made, 2);
-  EXPECT_EQ(exchange_calls.started, 3);
+  EXPECT_EQ(exchange_calls.posted, 3);
 }
 
 TEST_F(GatherScatterTest, TakesANumberingMadeByTheCaller) {
-  // Every DOF on two points of the rank; all but the last of them shared with the other ranks, and
-  // given to the plan in falling order of the ids.
+  // Every DOF has two points on the rank. All DOFs but the last are shared with the other ranks.
+  // The plan gets the ids in descending order.
   const std::vector<Ids> ids_of_rank = [&] {
     std::vector<Ids> ids(m_comm.size());
     for (int r = 0; r < m_comm.size(); ++r) ids[r] = {3, 8, 5, 1000 + r, 5, 3, 8, 1000 + r};
@@ -600,7 +603,7 @@ TEST_F(GatherScatterTest, ByStrategiesThatKnowNodesAlsoBetweenThem) {
 }
 
 TEST_F(GatherScatterTest, OfOneRankNeedsNoOther) {
-  // Ranks use gather-scatters of their own at different times: no call may wait for the others.
+  // Each rank uses its own gather–scatter at different times, so no call may wait for other ranks.
   const Communicator alone(MPI_COMM_SELF);
   if (m_rank != 0) return;
   const std::vector<Ids> ids{{4, 1, 4, -3, 1, 1, 9}};

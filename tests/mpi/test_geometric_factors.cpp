@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "operators/geometric_factors.hpp"
 
 #include <gtest/gtest.h>
@@ -8,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "app/case.hpp"
 #include "core/errors.hpp"
+#include "input/case.hpp"
 #include "support/reference_operator.hpp"
 
 namespace nekbone_k {
@@ -17,8 +18,8 @@ namespace {
 
 constexpr std::array deformations{Deformation::none, Deformation::sine, Deformation::kershaw};
 
-// Six elements in the first direction, two in the others: the kinks of the Kershaw map then lie
-// between elements.
+// Six elements in the first direction and two in the others, so that the kinks of the Kershaw map
+// are between elements.
 MeshSpec kershaw_spec(Deformation deformation, double epsilon = 0.3) {
   MeshSpec spec;
   spec.elements = {6, 2, 2};
@@ -79,8 +80,9 @@ struct Factors {
 
 class GeometricFactorsOrder : public testing::TestWithParam<int> {};
 
-// An entry may cancel to nearly nothing, so each is measured against the largest of its point.
-// Differentiating the coordinates loses up to N² ulps; measured are 3e-13 at order 12.
+// Errors are relative to the largest entry of the point, because an entry may nearly cancel.
+// Differentiating the coordinates loses up to N² ulps. The largest measured error is 3e-13, at
+// order 12.
 TEST_P(GeometricFactorsOrder, EqualThePlainLoops) {
   std::vector<MeshSpec> specs;
   for (const Deformation deformation : deformations)
@@ -123,8 +125,9 @@ TEST_P(GeometricFactorsOrder, DerivativeAndWeightsAreTheBasis) {
 INSTANTIATE_TEST_SUITE_P(Orders, GeometricFactorsOrder, testing::Values(1, 2, 3, 5, 8, 12),
                          [](const auto& instance) { return "N" + std::to_string(instance.param); });
 
-// The mass is derived as det G / w², where an ill-conditioned G cancels. On this mesh w J keeps a
-// relative accuracy of 1e-11 at every point; measured are 8e-15 at order 2 and 5e-13 at order 12.
+// The mass is det G / w², which suffers from cancellation if G is ill-conditioned. On this mesh,
+// w J has a relative accuracy of 1e-11 at every point. Measured errors are 8e-15 at order 2 and
+// 5e-13 at order 12.
 TEST(GeometricFactors, MassIsAccurateOnAStronglyDeformedMesh) {
   for (const int order : {2, 6, 12}) {
     const MeshSpec spec = kershaw_spec(Deformation::kershaw, 0.3);
@@ -149,13 +152,13 @@ TEST(GeometricFactors, MassOfTheUndeformedBoxIsItsVolume) {
     EXPECT_NEAR(Factors(kershaw_spec(Deformation::none), order).integral_of_power(0), 3, 1e-12);
 }
 
-// In an element the Kershaw map has degree 5 in the first fraction and its Jacobian degree 10,
+// In an element, the Kershaw map has degree 5 in the first fraction. Its Jacobian has degree 10,
 // which order 6 integrates exactly.
 TEST(GeometricFactors, MassOfTheKershawBoxIsItsVolume) {
   EXPECT_NEAR(Factors(kershaw_spec(Deformation::kershaw), 6).integral_of_power(0), 3, 1e-12);
 }
 
-// ∫ y⁶ = 2 · 1.5 / 7. (The volume itself would come out at any order, by symmetry.)
+// ∫ y⁶ = 2 · 1.5 / 7. The volume itself would be exact at any order, by symmetry.
 TEST(GeometricFactors, MassOfTheSineBoxConverges) {
   double before = std::numeric_limits<double>::max();
   for (const int order : {3, 5, 7, 9}) {
@@ -186,7 +189,7 @@ bool inverted_somewhere(const MeshSpec& spec, int order) {
   return !comm.all(!has_inverted_elements(BoxMesh(spec, order, comm.size(), comm.rank())));
 }
 
-// Beyond epsilon 0.86 the sine map folds over: those ranks see it whose elements do.
+// Beyond epsilon 0.86 the sine map folds. Only ranks with folded elements notice it.
 TEST(GeometricFactors, NoticesElementsTurnedInsideOut) {
   for (const double epsilon : {0.3, 3.0}) {
     const MeshSpec spec = kershaw_spec(Deformation::sine, epsilon);
@@ -203,7 +206,7 @@ TEST(GeometricFactors, NoticesElementsTurnedInsideOut) {
   }
 }
 
-// What the message of a run advises: the kinks in y and z then lie between elements, or are weak.
+// As a run's message advises: the kinks in y and z are between elements, or weak.
 TEST(GeometricFactors, KershawInvertsNoElementsThatTheKinksLieBetween) {
   const auto inverted = [](std::array<int, 3> elements, double epsilon, int order) {
     MeshSpec spec = kershaw_spec(Deformation::kershaw, epsilon);

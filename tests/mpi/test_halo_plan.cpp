@@ -1,4 +1,5 @@
-// The halo plan against brute force: every rank is told all ids of all ranks.
+// SPDX-License-Identifier: BSD-3-Clause
+// The halo plan against brute force, for which every rank gets all ids of all ranks.
 #include "gs/halo_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +35,7 @@ std::vector<Ids> all_ids(MPI_Comm comm, const Ids& ids) {
   return of_rank;
 }
 
-// The ranks that have each id; a set iterates in ascending rank.
+// The ranks that have each id, in ascending order.
 using Sharers = std::map<GlobalId, std::set<int>>;
 
 Sharers find_sharers(const std::vector<Ids>& ids_of_rank) {
@@ -44,7 +45,7 @@ Sharers find_sharers(const std::vector<Ids>& ids_of_rank) {
   return sharers;
 }
 
-// Who has which candidates, by a name for test output.
+// The candidates of each rank, with a name for test output.
 struct CandidateGraph {
   std::string name;
   Ids (*candidates)(int rank, int size);
@@ -52,7 +53,7 @@ struct CandidateGraph {
 
 void PrintTo(const CandidateGraph& graph, std::ostream* out) { *out << graph.name; }
 
-// Distinct ids, each of the first `ids` with the given probability, in random order.
+// Distinct ids in random order. Each of the first `ids` occurs with the given probability.
 Ids random_ids(int rank, int ids, double probability, GlobalId stride) {
   std::mt19937_64 random(1000 * ids + rank);
   Ids chosen;
@@ -182,7 +183,7 @@ TEST_P(HaloPlanOf, OrdersBothEndsOfAMessageByItsRanksAndGlobalId) {
     Ids slots;
     for (LocalIndex slot = n.offset; slot < n.offset + n.count; ++slot)
       slots.push_back(m_plan.ids.at(m_plan.message_dofs.at(slot)));
-    // What both ends have: the neighbour computes the same from its side.
+    // The DOFs of both ranks. The neighbour computes the same set.
     std::set<std::pair<std::set<int>, GlobalId>> both;
     for (const auto& [id, ranks] : m_sharers)
       if (ranks.count(m_rank) != 0 && ranks.count(n.rank) != 0) both.insert({ranks, id});
@@ -219,12 +220,12 @@ TEST_P(HaloPlanOf, LeadsEveryShareToItsDofInTheMessageOfItsRank) {
 INSTANTIATE_TEST_SUITE_P(Graphs, HaloPlanOf, testing::ValuesIn(candidate_graphs),
                          [](const auto& graph) { return graph.param.name; });
 
-// Two cases small enough to write the whole plan down.
+// Two cases that are small enough to write down the whole plan.
 
 TEST(HaloPlan, OfTwoOrMoreRanksInALineIsAsWrittenHere) {
   const Communicator comm(MPI_COMM_WORLD);
   const int rank = comm.rank(), last = comm.size() - 1;
-  // Rank r has the private DOF 1000 + r, and shares 2r - 1 and 2r - 2 with the rank before it.
+  // Rank r has the private DOF 1000 + r, and shares 2r - 1 and 2r - 2 with rank r - 1.
   Ids candidates;
   const GlobalId after = 2 * rank, before = 2 * rank - 2;
   if (rank < last) candidates.insert(candidates.end(), {after + 1, after});

@@ -1,6 +1,7 @@
-// What is measured of the machine: which paths, alike on every rank, with costs that can be used,
-// whatever goes wrong on one. No test asserts a time.
-#include "gs/measure_paths.hpp"
+// SPDX-License-Identifier: BSD-3-Clause
+// The measurement of the machine's paths: all ranks get the same paths with valid costs, even if
+// one rank fails. No test asserts a time.
+#include "tuning/measure_paths.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,9 +15,11 @@
 #include <vector>
 
 #include "core/errors.hpp"
-#include "core/machine.hpp"
+#include "core/system.hpp"
 #include "support/available_strategies.hpp"
+#include "support/callback_guard.hpp"
 #include "support/contains.hpp"
+#include "tuning/predict.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -85,7 +88,7 @@ class MeasurePathsTest : public testing::Test {
   const Communicator m_comm{MPI_COMM_WORLD};
   const bool m_has_pairs = m_comm.size() > 1;
   PathOptions m_options{.seconds = 0, .least_rounds = 3, .sizes = {8, 4096, 65536}};
-  TuningGuard m_guard;
+  CallbackGuard m_guard;
 };
 
 TEST_F(MeasurePathsTest, HasMessagesOnlyByWhatTheStrategiesUse) {
@@ -105,7 +108,7 @@ TEST_F(MeasurePathsTest, HasEveryCarrierThatIsToBeHad) {
     if (m_has_pairs && strategy.cost.carrier != Carrier::none)
       expected.insert({strategy.cost.carrier, ProbePlace::within_node});
   EXPECT_EQ(found(measure(strategies)), expected);
-  // What is not available is left out, and costs nothing else.
+  // Unavailable strategies do not affect the others.
   const auto all = all_strategies();
   EXPECT_EQ(found(measure({all.begin(), all.end()})), expected);
 }
@@ -117,7 +120,7 @@ TEST_F(MeasurePathsTest, HasPathsBetweenNodesWhereThereAreSeveral) {
                  {Carrier::host_messages, ProbePlace::between_nodes}};
   EXPECT_EQ(found(measure({*find_strategy("host-pairwise")})), expected);
   if (!why_unavailable(m_comm, *find_strategy("peer-memory")).empty()) return;
-  // Peer memory ends at the node, where messages go on.
+  // Peer memory works only within a node; messages are used between nodes.
   expected = {{Carrier::peer_memory, ProbePlace::within_node},
               {direct_messages, ProbePlace::within_node},
               {direct_messages, ProbePlace::between_nodes}};
@@ -127,12 +130,12 @@ TEST_F(MeasurePathsTest, HasPathsBetweenNodesWhereThereAreSeveral) {
 TEST_F(MeasurePathsTest, IsGuardedAndLeavesOutWhatIsExcluded) {
   std::vector<std::string> entered;
   bool inside = false;
-  m_guard.enter = [&](const std::string& name) {
+  m_guard.on_enter = [&](const std::string& name) {
     EXPECT_FALSE(inside);
     inside = true;
     entered.push_back(name);
   };
-  m_guard.leave = [&] { inside = false; };
+  m_guard.on_leave = [&] { inside = false; };
   const std::vector<Strategy> strategies{*find_strategy("host-pairwise"),
                                          *find_strategy("host-alltoall")};
   measure(strategies);
@@ -141,7 +144,7 @@ TEST_F(MeasurePathsTest, IsGuardedAndLeavesOutWhatIsExcluded) {
   EXPECT_EQ(entered, m_has_pairs ? Names{"path by host messages"} : Names{});
 
   entered.clear();
-  m_guard.why_excluded = [](const std::string& name) {
+  m_guard.excluded = [](const std::string& name) {
     return name == "path by host messages" ? std::string("crashed before") : std::string();
   };
   const MachinePaths paths = measure(strategies);
@@ -150,14 +153,14 @@ TEST_F(MeasurePathsTest, IsGuardedAndLeavesOutWhatIsExcluded) {
   for (const MessagePath& message : paths.messages)
     EXPECT_EQ(message.path.failure, "crashed before");
 
-  // A carrier that only excluded strategies would use is not touched.
-  m_guard.why_excluded = [](const std::string& name) {
+  // Paths that only excluded strategies use are not measured.
+  m_guard.excluded = [](const std::string& name) {
     return name.starts_with("host-") ? std::string("crashed before") : std::string();
   };
   EXPECT_TRUE(measure(strategies).messages.empty());
 }
 
-// What one rank throws is told on all, and those that go on meet nobody who does not.
+// All ranks report an exception of one rank, and no rank waits for a rank that stopped.
 TEST_F(MeasurePathsTest, MeterKeepsWhatOneRankThrows) {
   const int last = m_comm.size() - 1;
   PathMeter meter(m_comm, m_options);
@@ -176,9 +179,9 @@ TEST_F(MeasurePathsTest, MeterKeepsWhatOneRankThrows) {
   EXPECT_TRUE(PathMeter(m_comm, m_options).failure().empty());
 }
 
-// The slowest rank's prediction, part by part.
+// Each part of the prediction is that of the slowest rank.
 TEST_F(MeasurePathsTest, PredictionsAreOfTheSlowestRank) {
-  // Rank r shares r + 1 DOFs with each neighbour in a row of ranks: the more, the further back.
+  // Ranks r - 1 and r share r DOFs, so the last ranks share most.
   std::vector<GlobalId> ids;
   for (const int lower : {m_comm.rank() - 1, m_comm.rank()})
     for (int i = 0; i <= lower && lower + 1 < m_comm.size() && lower >= 0; ++i)

@@ -1,4 +1,5 @@
-// Messages of consecutive DOFs, which need no packing: they leave from the field itself.
+// SPDX-License-Identifier: BSD-3-Clause
+// Messages of consecutive DOFs, which are sent from the field without packing.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 namespace nekbone_k {
 namespace {
 
-// What an exchange sends from where, by the interface that HaloExchange uses.
+// The memory that an exchange sends from, tested by the interface that HaloExchange uses.
 class MessagesInPlace : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
@@ -56,15 +57,15 @@ TEST_P(MessagesInPlace, ConsecutiveDofsAreSentFromTheField) {
         field(s) = share_of_call(plan.ids[s], m_comm.rank(), call);
       std::fill_n(sent, plan.n_slots(), untouched);
       receive.fill(0xff);
-      // At some calls, as in a staged exchange, nothing is known but what was packed before.
+      // Some calls pass no field, like a staged exchange, so the exchange sends the packed buffer.
       const bool is_told = call % 3 != 2;
       const bool packs = is_told && exchange->pack({field.data(), field.extent(0), 8, 1});
       EXPECT_TRUE(packs || !is_told || !some_stay);
       if (!packs)
         for (LocalIndex slot = 0; slot < plan.n_slots(); ++slot)
           sent[slot] = field(plan.message_dofs[slot]);
-      exchange->start();
-      exchange->finish();
+      exchange->post();
+      exchange->wait();
 
       for (const Neighbour& n : plan.neighbours) {
         const bool stays = packs && layout_of(plan, n) == MessageLayout::contiguous;
@@ -80,7 +81,7 @@ TEST_P(MessagesInPlace, ConsecutiveDofsAreSentFromTheField) {
   }
 }
 
-// "device-put" is named "put".
+// The name of a test: "put" for "device-put".
 std::string way_of(const testing::TestParamInfo<const char*>& test) {
   return test.param + std::string("device-").size();
 }
@@ -91,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(Table, MessagesInPlace,
                          way_of);
 
 TEST_P(MessagesInPlaceOrPackedAtOnce, PackingIsTheCallersWhereNothingCanStay) {
-  constexpr int components = 2;  // entries of the field lie beside other components
+  constexpr int components = 2;  // components are interleaved, so no DOFs are consecutive
   const HaloPlan plan = plan_of(candidates_of_slab);
   const DeviceField<double> field("field", plan.n_shared(), components);
   const Buffer send(8 * components * plan.n_slots()), receive(8 * components * plan.n_slots());

@@ -1,5 +1,6 @@
-// The probe of MPI by transfers: right on an MPI that works, and exact about one that does not.
-#include "gs/mpi_probe.hpp"
+// SPDX-License-Identifier: BSD-3-Clause
+// The probe of MPI by transfers: it accepts a working MPI and locates the faults of a broken one.
+#include "machine/mpi_probe.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +10,7 @@
 #include <stdexcept>
 
 #include "core/errors.hpp"
-#include "core/machine.hpp"
+#include "core/system.hpp"
 #include "core/types.hpp"
 
 namespace nekbone_k {
@@ -19,10 +20,10 @@ class MpiProbeTest : public testing::Test {
  protected:
   void TearDown() override { unsetenv("NEKBONE_K_RANKS_PER_NODE"); }
 
-  // Small, so that it takes a moment, with one size that is sent by rendezvous.
+  // Small sizes, so that tests are fast, and one size that MPI sends by rendezvous.
   ProbeOptions options() const {
     ProbeOptions options;
-    options.sizes = {8, 4096, 1 << 20};
+    options.sizes = {8, 4096, 1 << 17};
     options.repeats = 3;
     options.staged = true;
     return options;
@@ -32,7 +33,7 @@ class MpiProbeTest : public testing::Test {
   const Communicator m_comm{MPI_COMM_WORLD};
 };
 
-// The same on every rank, as text.
+// The results that must be the same on every rank, as text.
 std::string described(const MpiProbe& probe) {
   std::string text = probe.memory + probe.claim.query;
   text += probe.claim.device ? (*probe.claim.device ? "yes" : "no") : "?";
@@ -99,9 +100,9 @@ TEST_F(MpiProbeTest, TriesEachSizeAtEachOffsetAndStagedAtOne) {
     expected.push_back("before " + what);
     expected.push_back("after " + what);
   };
-  for (const char* const bytes : {"8", "4096", "1048576"})
+  for (const char* const bytes : {"8", "4096", "131072"})
     for (const char* const offset : {"+0", "+8", "+3"}) expect(std::string(bytes) + offset);
-  for (const char* const bytes : {"8", "4096", "1048576"}) expect(std::string(bytes) + "+0 staged");
+  for (const char* const bytes : {"8", "4096", "131072"}) expect(std::string(bytes) + "+0 staged");
   if (alone()) expected.clear();
   EXPECT_EQ(told, expected);
 }
@@ -131,14 +132,32 @@ TEST_F(MpiProbeTest, TriesWithinAndBetweenNodesApart) {
   }
 }
 
+TEST_F(MpiProbeTest, SendsToItselfWhereARankIsAloneAndThatIsWanted) {
+  ProbeOptions alone = options();
+  alone.to_itself = true;
+  const Communicator self(MPI_COMM_SELF);
+  const MpiProbe probe = probe_mpi(self, alone);
+  EXPECT_EQ(probe.entries.size(), 12u);  // three sizes: three offsets direct, one staged
+  expect_all_right(self, probe);
+  for (const ProbeEntry& entry : probe.entries) EXPECT_EQ(entry.place, ProbePlace::within_node);
+  EXPECT_TRUE(probe_mpi(self, options()).entries.empty());
+  alone.transfer = [](const Communicator& comm, const ProbeEntry& entry,
+                      const RingMessages& messages) {
+    send_ring_messages(comm, messages);
+    if (is_direct(entry, 4096, 8)) damage(messages.receive[1], 17);
+  };
+  for (const ProbeEntry& entry : probe_mpi(self, alone).entries)
+    EXPECT_EQ(entry.ok(), !is_direct(entry, 4096, 8)) << entry.failure;
+}
+
 TEST_F(MpiProbeTest, NamesTheQueryThatAnswered) {
   const MpiClaim claim = mpi_claim(m_comm);
   EXPECT_EQ(claim.device.has_value(), !claim.query.empty());
 }
 
-// ---- One that is not ---------------------------------------------------------------------------
+// ---- A broken MPI ------------------------------------------------------------------------------
 
-// The only entry that is not right, where there is one.
+// The only wrong entry, or null.
 const ProbeEntry* only_failure(const MpiProbe& probe) {
   const ProbeEntry* found = nullptr;
   for (const ProbeEntry& entry : probe.entries) {
@@ -156,7 +175,7 @@ TEST_F(MpiProbeTest, ReportsOneWrongByteWithItsSizeOffsetAndRank) {
   chosen.transfer = [&](const Communicator& comm, const ProbeEntry& entry,
                         const RingMessages& messages) {
     send_ring_messages(comm, messages);
-    // In the last repeat, in the last byte of the message from the next rank.
+    // Damages the last byte of the message from the next rank, in the last repeat.
     if (is_direct(entry, 4096, 3) && ++calls == 3 && comm.rank() == victim)
       damage(messages.receive[1], 4095);
   };
@@ -214,13 +233,13 @@ TEST_F(MpiProbeTest, ReportsMemoryChangedBesideAMessage) {
   }
 }
 
-// What was delivered before would pass for a delivery, had each repeat not bytes of its own.
+// Each repeat has its own bytes, so the probe detects data of an earlier repeat.
 TEST_F(MpiProbeTest, ReportsWhatDidNotArriveInALaterRepeat) {
   int calls = 0;
   ProbeOptions chosen = options();
   chosen.transfer = [&](const Communicator& comm, const ProbeEntry& entry,
                         const RingMessages& messages) {
-    if (is_direct(entry, 1 << 20, 0) && ++calls == 2) return;  // alike on every rank
+    if (is_direct(entry, 1 << 17, 0) && ++calls == 2) return;  // the same on every rank
     send_ring_messages(comm, messages);
   };
   const MpiProbe probe = probe_mpi(m_comm, chosen);
@@ -228,8 +247,8 @@ TEST_F(MpiProbeTest, ReportsWhatDidNotArriveInALaterRepeat) {
   const ProbeEntry* const failed = only_failure(probe);
   ASSERT_EQ(failed != nullptr, !alone());
   if (alone()) return;
-  EXPECT_TRUE(is_direct(*failed, 1 << 20, 0));
-  EXPECT_NE(failed->failure.find("1048576 of 1048576 bytes"), std::string::npos) << failed->failure;
+  EXPECT_TRUE(is_direct(*failed, 1 << 17, 0));
+  EXPECT_NE(failed->failure.find("131072 of 131072 bytes"), std::string::npos) << failed->failure;
   EXPECT_NE(failed->failure.find("did not arrive"), std::string::npos) << failed->failure;
 }
 
@@ -262,7 +281,7 @@ TEST_F(MpiProbeTest, GivesUpAPathOnWhichOneRankThrew) {
   const MpiProbe probe = probe_mpi(m_comm, chosen);
   expect_alike(m_comm, probe);
   EXPECT_EQ(probe.stuck, !alone());
-  // Three offsets of the smallest size, the one that threw, and three sizes by way of the host.
+  // Three offsets of the smallest size, the one that threw, and three staged sizes.
   EXPECT_EQ(probe.entries.size(), alone() ? 0u : 7u);
   const ProbeEntry* const failed = only_failure(probe);
   ASSERT_EQ(failed != nullptr, !alone());
@@ -276,7 +295,7 @@ TEST_F(MpiProbeTest, DoesNotWaitForEver) {
   chosen.transfer = [&](const Communicator& comm, const ProbeEntry& entry,
                         const RingMessages& messages) {
     if (!is_direct(entry, 8, 0)) return send_ring_messages(comm, messages);
-    // Rank 0 begins when the others have given up, so that no message is left over in the end.
+    // Rank 0 starts after the others have given up, so that no message is left over.
     if (comm.rank() == 0) m_comm.barrier();
     std::string complaint;
     try {
@@ -307,7 +326,7 @@ TEST_F(MpiProbeTest, ReportsWhatMpiSays) {
   };
   const MpiProbe probe = probe_mpi(m_comm, chosen);
   expect_alike(m_comm, probe);
-  EXPECT_EQ(probe.entries.size(), alone() ? 0u : 2u);  // direct and staged, each given up at once
+  EXPECT_EQ(probe.entries.size(), alone() ? 0u : 2u);  // direct and staged stop at the first entry
   for (const ProbeEntry& entry : probe.entries)
     EXPECT_EQ(entry.failure.find("rank 0: MPI_Irecv failed: "), 0u) << entry.failure;
 }

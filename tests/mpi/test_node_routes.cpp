@@ -1,4 +1,5 @@
-// The routes between nodes against brute force: every rank is told the plans and routes of all.
+// SPDX-License-Identifier: BSD-3-Clause
+// The routes between nodes against brute force, for which every rank gets all plans and routes.
 #include "gs/node_routes.hpp"
 
 #include <gtest/gtest.h>
@@ -36,7 +37,7 @@ std::vector<Message> messages(const Integers& list) {
   return made;
 }
 
-// Ranks a < b share (a + 2 b) % 4 DOFs, and all but rank 1 share one.
+// Ranks a < b share (a + 2 b) % 4 DOFs, and all ranks except rank 1 share one more.
 std::vector<GlobalId> ids_of(int rank, int size) {
   std::vector<GlobalId> ids;
   if (rank != 1) ids.push_back(1000000);
@@ -48,7 +49,7 @@ std::vector<GlobalId> ids_of(int rank, int size) {
   return ids;
 }
 
-// Which node each rank is on, by a name for test output.
+// The node of each rank, with a name for test output.
 struct Layout {
   std::string name;
   int (*node)(int rank, int size);
@@ -146,7 +147,7 @@ TEST_P(NodeRoutesOf, OneMessageTravelsBetweenTwoNodes) {
   const auto plans = of_all_ranks(m_comm, own_plan);
   const auto routes = of_all_ranks(m_comm, flat(m_routes.nodes));
 
-  using Pair = std::pair<int, int>;  // of nodes: from, to
+  using Pair = std::pair<int, int>;  // nodes: from, to
   std::map<Pair, std::int64_t> expected;
   for (int r = 0; r < m_comm.size(); ++r)
     for (std::size_t at = 0; at < plans[r].size(); at += 2)
@@ -162,7 +163,7 @@ TEST_P(NodeRoutesOf, OneMessageTravelsBetweenTwoNodes) {
       carriers[{pair.second, pair.first}].insert(m.rank);
     }
   EXPECT_EQ(found, expected);
-  // The same at both ends, whatever the direction.
+  // The same rank carries both directions, at either end.
   for (const auto& [pair, ranks] : carriers) EXPECT_EQ(ranks.size(), 1u);
 }
 
@@ -183,7 +184,8 @@ INSTANTIATE_TEST_SUITE_P(Layouts, NodeRoutesOf, testing::ValuesIn(layouts),
 TEST(NodeRoutes, AreCarriedByWhoHasMostToSend) {
   const Communicator comm(MPI_COMM_WORLD);
   if (comm.size() < 4) GTEST_SKIP() << "needs two nodes of two ranks";
-  // Ranks 0 and 1 on a node, 2 and 3 on another: 1 shares five DOFs with 2, 0 one with 3.
+  // Ranks 0 and 1 are on one node, 2 and 3 on another. Rank 1 shares five DOFs with rank 2, and
+  // rank 0 shares one with rank 3.
   std::vector<GlobalId> ids;
   if (comm.rank() == 1 || comm.rank() == 2) ids = {1, 2, 3, 4, 5};
   if (comm.rank() == 0 || comm.rank() == 3) ids = {6};
@@ -199,7 +201,7 @@ TEST(NodeRoutes, AreCarriedByWhoHasMostToSend) {
       EXPECT_EQ(routes.members, (std::vector<Message>{{0, 0, 1}}));
       EXPECT_EQ(routes.own, (std::vector<NodeRoutes::Own>{{0, 1, 5}}));
       EXPECT_EQ(routes.nodes, (std::vector<Message>{{2, 0, 6}}));
-      // From 2 to 1, then from 3 to 0: the other way round.
+      // Received in another order: from rank 2 to 1, then from rank 3 to 0.
       EXPECT_EQ(routes.turned, (std::vector<LocalIndex>{5, 0, 1, 2, 3, 4}));
       break;
     case 2:

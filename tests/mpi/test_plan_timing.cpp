@@ -1,5 +1,6 @@
-// Plans timed beside each other: how often, in which order, and that every message arrives.
-#include "gs/plan_timing.hpp"
+// SPDX-License-Identifier: BSD-3-Clause
+// Interleaved timing of plans: number and order of samples, and delivery of every message.
+#include "tuning/plan_timing.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "support/available_strategies.hpp"
+#include "support/callback_guard.hpp"
 #include "support/made_up_strategies.hpp"
 
 namespace nekbone_k {
@@ -18,7 +20,7 @@ std::shared_ptr<const DeviceHaloPlan> make_plan(const Communicator& comm,
   return std::make_shared<DeviceHaloPlan>(make_halo_plan(comm, ids));
 }
 
-// A ring of ranks, all with one another, and nothing shared.
+// Three plans: a ring of ranks, all ranks with each other, and nothing shared.
 std::vector<std::shared_ptr<const DeviceHaloPlan>> three_plans(const Communicator& comm) {
   const int next = (comm.rank() + 1) % comm.size();
   std::vector<GlobalId> ring{comm.rank()};
@@ -29,8 +31,9 @@ std::vector<std::shared_ptr<const DeviceHaloPlan>> three_plans(const Communicato
 TEST(PlanTiming, HasASampleOfEachPlanInEachRound) {
   const Communicator comm(MPI_COMM_WORLD);
   const auto plans = three_plans(comm);
+  NoGuard guard;
   for (const Strategy& strategy : available_strategies(comm)) {
-    const PlanTiming timing = time_plans(comm, plans, {}, strategy, 0.01, 7);
+    const PlanTiming timing = time_plans(comm, plans, {}, strategy, 0.01, 7, guard);
     ASSERT_EQ(timing.failure, "") << strategy.name;
     EXPECT_GE(timing.rounds, 7);
     EXPECT_GE(timing.repeats, 1);
@@ -49,15 +52,16 @@ TEST(PlanTiming, HasASampleOfEachPlanInEachRound) {
 TEST(PlanTiming, IsOfTheKindOfFieldThatIsAskedFor) {
   const Communicator comm(MPI_COMM_WORLD);
   const auto plans = three_plans(comm);
+  NoGuard guard;
   for (const auto& [kind, bytes] : std::vector<std::pair<FieldKind, std::size_t>>{
            {{}, 8}, {{3, Precision::double_}, 24}, {{5, Precision::single}, 20}}) {
     made_exchanges().clear();
-    const PlanTiming timing = time_plans(comm, plans, kind, noted("noted"), 0, 2);
+    const PlanTiming timing = time_plans(comm, plans, kind, noted("noted"), 0, 2, guard);
     EXPECT_EQ(timing.rounds, 2);
     ASSERT_EQ(made_exchanges().size(), 3u);
     for (const MadeExchange& made : made_exchanges()) {
       EXPECT_EQ(made.item_bytes, bytes);
-      EXPECT_GE(made.starts, 2);
+      EXPECT_GE(made.calls, 2);
     }
   }
 }
@@ -66,16 +70,16 @@ TEST(PlanTiming, TellsTheGuardOfAllThatItDoes) {
   const Communicator comm(MPI_COMM_WORLD);
   const auto plans = three_plans(comm);
   int inside = 0, entered = 0;
-  TuningGuard guard;
-  guard.enter = [&](const std::string& name) {
+  CallbackGuard guard;
+  guard.on_enter = [&](const std::string& name) {
     EXPECT_EQ(name, all_strategies().front().name);
     EXPECT_EQ(inside++, 0);
     ++entered;
   };
-  guard.leave = [&] { --inside; };
+  guard.on_leave = [&] { --inside; };
   const PlanTiming timing = time_plans(comm, plans, {}, all_strategies().front(), 0, 1, guard);
   EXPECT_EQ(inside, 0);
-  // To make one and for two exchanges, for samples, for their last word and for their end.
+  // Entered for construction, two exchanges, samples, final check and destruction.
   EXPECT_EQ(entered, 3 * (3 + Rounds::warm_ups + timing.rounds) + 2);
 }
 
@@ -87,26 +91,26 @@ TEST(PlanTiming, OfWhatCannotBeHadSaysWhy) {
     throw UnavailableError("not on this machine");
   };
   int inside = 0;
-  TuningGuard guard;
-  guard.enter = [&](const std::string&) { ++inside; };
-  guard.leave = [&] { --inside; };
+  CallbackGuard guard;
+  guard.on_enter = [&](const std::string&) { ++inside; };
+  guard.on_leave = [&] { --inside; };
   const PlanTiming timing = time_plans(comm, three_plans(comm), {}, missing, 0.01, 5, guard);
   EXPECT_EQ(timing.failure, "not on this machine");
   EXPECT_EQ(timing.rounds, 0);
   EXPECT_EQ(inside, 0);
 }
 
-// On all ranks or on one, so that the others wait in vain.
+// The strategy throws on all ranks or on one, for which the others then wait in vain.
 TEST(PlanTiming, OfWhatThrowsSaysWhatAndLeavesTheNextOneInPeace) {
   const Communicator comm(MPI_COMM_WORLD);
   if (comm.size() == 1) GTEST_SKIP() << "nothing is shared";
   const auto plans = three_plans(comm);
   int inside = 0;
-  TuningGuard guard;
-  guard.patience = 0.2;
-  guard.enter = [&](const std::string&) { ++inside; };
-  guard.leave = [&] { --inside; };
-  guard.fail = [] { FAIL() << "the job need not end"; };
+  CallbackGuard guard;
+  guard.seconds = 0.2;
+  guard.on_enter = [&](const std::string&) { ++inside; };
+  guard.on_leave = [&] { --inside; };
+  guard.on_fail = [] { FAIL() << "the job need not end"; };
   std::vector<Strategy> strategies = failing_while_timed();
   for (const Thrower& thrower : throwers()) strategies.push_back(named(thrower.name, thrower.make));
   for (const Strategy& strategy : strategies) {

@@ -1,4 +1,5 @@
-#include "app/problem.hpp"
+// SPDX-License-Identifier: BSD-3-Clause
+#include "solver/problem.hpp"
 
 #include <gtest/gtest.h>
 
@@ -32,7 +33,7 @@ MeshSpec make_spec(std::array<int, 3> elements, bool periodic, Deformation defor
   return spec;
 }
 
-// -Δu + λu of the exact solutions, and those, written out.
+// The exact solutions u and -Δu + λu, written out.
 struct Wave {
   double amplitude;
   std::array<double, 3> k;
@@ -69,7 +70,7 @@ Exact exact(ProblemKind kind, const MeshSpec& spec, double lambda,
   return sum;
 }
 
-// One problem on the ranks of a communicator.
+// A problem on a communicator.
 struct Posed {
   Posed(MPI_Comm parent, ProblemKind problem_kind, const MeshSpec& mesh_spec, int order,
         double lambda_value)
@@ -102,7 +103,7 @@ struct Posed {
     return problem.error(comm, space, geometry, to_assembled(space, reference, x), remove_mean);
   }
 
-  // Solves to rounding; the error is then the discretisation's.
+  // Solves to rounding, so that only the discretization error remains.
   SolutionError solve() {
     const EllipticOperator a(space, geometry, lambda);
     const CgVectors v{space.make_vector("x"), space.make_vector("r"), space.make_vector("p"),
@@ -134,13 +135,13 @@ TEST(Problem, RightHandSideDoesNotDependOnTheRanks) {
         make_spec({3, 2, 2}, kind == ProblemKind::taylor_green, Deformation::sine, 0.3);
     const ById together = Posed(MPI_COMM_WORLD, kind, spec, 4, 0.1).right_hand_side();
     const ById alone = Posed(MPI_COMM_SELF, kind, spec, 4, 0.1).right_hand_side();
-    // The shares of a point are added in another order.
+    // The order in which a point's shares are added differs.
     EXPECT_LE(relative_difference(together, alone), 1e-15) << name(kind);
   }
 }
 
-// Qᵀ f. An ulp of the inner cosine moves the argument of the sine by 1e-7, and libraries differ by
-// an ulp.
+// Qᵀ f. Libraries differ by an ulp in the inner cosine, which moves the argument of the sine by
+// 1e-7.
 TEST(Problem, RightHandSideOfNekboneIsTheFormula) {
   for (const bool periodic : {true, false}) {
     Posed posed(MPI_COMM_WORLD, ProblemKind::nekbone,
@@ -212,7 +213,7 @@ TEST(Problem, ErrorOfANaNIsNaN) {
   }
 }
 
-// Each step of the orders must divide the error by ten at least, down to 1e-10.
+// Each step in order must reduce the error at least tenfold, down to 1e-10.
 void expect_spectral_convergence(ProblemKind kind, const MeshSpec& spec, double lambda,
                                  const std::vector<int>& orders) {
   SolutionError before{1, 1};
@@ -226,11 +227,11 @@ void expect_spectral_convergence(ProblemKind kind, const MeshSpec& spec, double 
   EXPECT_LE(before.l2, 1e-10);
 }
 
-// A large λ saves iterations; a wrong stiffness would still be seen in the first digits.
+// A large λ saves iterations, but still shows a wrong stiffness in the first digits.
 TEST(Problem, TaylorGreenConvergesSpectrally) {
   const MeshSpec spec = make_spec({2, 2, 2}, true, Deformation::none, 0);
   expect_spectral_convergence(ProblemKind::taylor_green, spec, 100, {4, 7, 10, 13});
-  expect_spectral_convergence(ProblemKind::taylor_green, spec, 0, {6, 13});  // singular
+  expect_spectral_convergence(ProblemKind::taylor_green, spec, 0, {6, 13});  // a singular operator
 }
 
 TEST(Problem, ManufacturedConvergesSpectrallyOnTheSineMesh) {
@@ -245,7 +246,7 @@ TEST(Problem, ManufacturedConvergesSpectrallyOnStraightElements) {
   expect_spectral_convergence(ProblemKind::manufactured, spec, 1000, {4, 7, 10, 13});
 }
 
-// Elements end where the pieces of the Kershaw map do: its first direction has six layers.
+// Element boundaries match the six layers of the Kershaw map in the first direction.
 TEST(Problem, ManufacturedConvergesSpectrallyOnTheKershawMesh) {
   expect_spectral_convergence(ProblemKind::manufactured,
                               make_spec({12, 2, 2}, false, Deformation::kershaw, 0.95), 10000,

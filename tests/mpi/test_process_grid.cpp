@@ -1,5 +1,6 @@
-// How the elements are divided: the model against halo plans, and what is chosen from measurements.
-#include "app/process_grid.hpp"
+// SPDX-License-Identifier: BSD-3-Clause
+// The process grid: the model against halo plans, and the selection by measurements.
+#include "selection/process_grid.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "app/machine_record.hpp"
-#include "app/replay.hpp"
+#include "machine/machine_record.hpp"
 #include "operators/assembled_space.hpp"
+#include "selection/replay.hpp"
+#include "support/callback_guard.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace nekbone_k {
@@ -26,17 +28,26 @@ class ProcessGrid : public testing::Test {
   }
   GridRecord tuned(const Case& input) {
     GridRecord grid = list_grids(m_comm, input);
-    tune_grid(m_comm, input, m_machine, m_budget, {}, m_progress, grid);
+    tune_grid(m_comm, input, m_machine, m_budget, m_guard, m_progress, grid);
+    keep(input, grid);
     return grid;
+  }
+  // Caches the choice, like the end of a run.
+  void keep(const Case& input, GridRecord& grid) {
+    RunRecord record;
+    record.grid = grid;
+    keep_choices(m_comm, input, "", record);
+    grid = record.grid;
   }
 
   const Communicator m_comm{MPI_COMM_WORLD};
   const MachineRecord m_machine = make_machine_record(m_comm);
   MemoryBudget m_budget;
+  CallbackGuard m_guard;
   Progress m_progress{false};
 };
 
-// Elements for any number of ranks up to 7, of which 5 and 7 need bisection or slabs.
+// Meshes for up to 7 ranks. 5 and 7 ranks need bisection or slabs.
 const std::vector<std::string> meshes{
     "{elements: [4, 6, 8]}", "{elements: [7, 3, 2], periodic: [true, false, true]}",
     "{elements: [2, 2, 7], periodic: false}", "{elements: [1, 2, 4]}"};
@@ -88,7 +99,7 @@ TEST_F(ProcessGrid, IsRankedByElementsThenByWhatIsSent) {
 TEST_F(ProcessGrid, TriesTheBestBalancedOnesAndTheBestSlabs) {
   const GridRecord grid = list_grids(m_comm, parse("problem: none\nmesh: {elements: [14, 6, 7]}"));
   const bool one_rank = m_comm.size() == 1;
-  EXPECT_EQ(grid.order, 11);  // the highest, where nothing is solved
+  EXPECT_EQ(grid.order, 11);  // the highest, because there is no problem to solve
   EXPECT_EQ(grid.candidates.size() == 1, one_rank);
   int balanced = 0, slabs = 0;
   for (const GridCandidate& c : grid.candidates) {
@@ -107,7 +118,7 @@ TEST_F(ProcessGrid, TriesTheBestBalancedOnesAndTheBestSlabs) {
     EXPECT_TRUE(partition.fits({14, 6, 7}, m_comm.size()));
 }
 
-// On a cube there are many ways to lay one shape: they leave room for others.
+// A cube allows many orientations of one shape, which must leave room for other shapes.
 TEST_F(ProcessGrid, TriesSeveralShapes) {
   const GridRecord grid = list_grids(m_comm, parse("mesh: {elements: [8, 8, 8]}"));
   for (const GridCandidate& c : grid.candidates) {
@@ -174,30 +185,28 @@ TEST_F(ProcessGrid, IsTheModelsWhereNothingIsMeasured) {
   expect_unmeasured(tuned(parse(text)), "takes");
   m_budget.available = plenty;
   GridRecord grid = listed;
-  TuningGuard guard;
-  guard.why_excluded = [](const std::string&) { return std::string("it crashed"); };
-  tune_grid(m_comm, parse(text), m_machine, m_budget, guard, m_progress, grid);
+  m_guard.excluded = [](const std::string&) { return std::string("it crashed"); };
+  tune_grid(m_comm, parse(text), m_machine, m_budget, m_guard, m_progress, grid);
   expect_unmeasured(grid, "no strategy");
 }
 
-// A strategy that is left out does not stop the next from being used.
+// If a strategy is excluded, the next one is used.
 TEST_F(ProcessGrid, IsMeasuredByTheFirstStrategyThatIsRight) {
   if (m_comm.size() == 1) return;
   const Case input = parse(
       "problem: none\norders: [2]\ngather_scatter: {tuning: "
       "{grid_budget_seconds: 0.01}}");
   GridRecord grid = list_grids(m_comm, input);
-  TuningGuard guard;
-  guard.why_excluded = [](const std::string& name) {
+  m_guard.excluded = [](const std::string& name) {
     return name.starts_with("device-pair") ? std::string("it crashed") : std::string();
   };
-  tune_grid(m_comm, input, m_machine, m_budget, guard, m_progress, grid);
+  tune_grid(m_comm, input, m_machine, m_budget, m_guard, m_progress, grid);
   EXPECT_EQ(grid.strategy, "host-pairwise");
 }
 
 TEST_F(ProcessGrid, OfAnEarlierRunIsTakenAgain) {
   if (m_comm.size() == 1) return;
-  const TemporaryFolder folder;  // rank 0's alone is used
+  const TemporaryFolder folder;  // only rank 0 uses it
   Case input = parse(
       "problem: none\norders: [2]\ngather_scatter: {tuning: {mode: cached, "
       "grid_budget_seconds: 0.01}}");
@@ -220,9 +229,9 @@ TEST_F(ProcessGrid, OfAnEarlierRunIsTakenAgain) {
   EXPECT_FALSE(tuned(input).replayed) << "a choice for another mesh";
 }
 
-// One that is not the best by the model may have been so for reasons that have gone.
+// An earlier choice that is not the best by the model may no longer be the fastest.
 TEST_F(ProcessGrid, OfAnEarlierRunIsMeasuredBesideTheBestByTheModel) {
-  const TemporaryFolder folder;  // rank 0's alone is used
+  const TemporaryFolder folder;  // only rank 0 uses it
   Case input = parse(
       "problem: none\norders: [2]\ngather_scatter: {tuning: {mode: cached, "
       "grid_budget_seconds: 0.01}}");
@@ -232,7 +241,8 @@ TEST_F(ProcessGrid, OfAnEarlierRunIsMeasuredBesideTheBestByTheModel) {
     if (!first.candidates[c].timing || !first.candidates[c].balanced) continue;
     GridRecord kept = first;
     kept.selected = static_cast<int>(c);
-    keep_grid(m_comm, input, m_machine, kept, {.name = "", .note = "a test", .agreed = true});
+    make_grid_choice(input, m_machine, {.name = "", .note = "a test", .agreed = true}, kept);
+    keep(input, kept);
     const GridRecord again = tuned(input);
     SCOPED_TRACE(again.why);
     const auto timed =
@@ -249,7 +259,7 @@ TEST_F(ProcessGrid, OfAnEarlierRunIsMeasuredBesideTheBestByTheModel) {
   }
 }
 
-// ---- Choosing from given samples ----------------------------------------------------------------
+// ---- Selection from given samples ---------------------------------------------------------------
 
 std::vector<GridCandidate> candidates_with(
     const std::vector<std::pair<bool, std::vector<double>>>& balanced_and_samples) {
@@ -284,7 +294,7 @@ TEST(ProcessGridChoice, IsTheModelsFirstWhereNoiseWouldDecide) {
 
 TEST(ProcessGridChoice, IsTheModelsFirstWhereLittleIsToBeGained) {
   auto candidates = candidates_with({{true, usual}, {true, barely}});
-  EXPECT_EQ(judge_grids(candidates), 0);  // the other is faster in every round, by a twentieth
+  EXPECT_EQ(judge_grids(candidates), 0);  // the other is faster by only 5 %, in every round
   EXPECT_TRUE(candidates[1].timing->tie);
   EXPECT_LT(candidates[1].timing->cost.median, candidates[0].timing->cost.median);
 }

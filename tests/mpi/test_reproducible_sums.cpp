@@ -1,4 +1,5 @@
-// Sums of products over all ranks that do not depend on the division of the entries.
+// SPDX-License-Identifier: BSD-3-Clause
+// Sums of products over all ranks do not depend on the distribution of entries.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,8 +9,8 @@
 #include <random>
 #include <vector>
 
-#include "gs/all_reduce.hpp"
-#include "gs/reproducible_sum.hpp"
+#include "reduce/all_reduce.hpp"
+#include "reduce/reproducible_sum.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -26,7 +27,7 @@ struct Pairs {
   }
 };
 
-// Numbers of many sizes and both signs.
+// Numbers of many magnitudes and both signs.
 std::vector<double> wide(int n, unsigned seed) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> mantissa(-1, 1), exponent(-20, 20);
@@ -35,7 +36,7 @@ std::vector<double> wide(int n, unsigned seed) {
   return values;
 }
 
-// u·v and u·u of vectors of which each rank gets some entries, after others that it does not own.
+// u·v and u·u. Each rank gets part of the entries, after `n_not_owned` entries that do not count.
 std::array<double, 2> sums_of(const Communicator& comm, const std::vector<double>& u,
                               const std::vector<double>& v, int n_not_owned,
                               const AllReduceStrategy& by) {
@@ -82,7 +83,7 @@ TEST(ReproducibleSums, AreExactBesidesOneRounding) {
     EXPECT_NEAR(sums[0], static_cast<double>(dot), 1e-15 * static_cast<double>(square));
     EXPECT_NEAR(sums[1], static_cast<double>(square), 4e-16 * static_cast<double>(square));
   }
-  // What ordinary sums lose.
+  // The large values cancel exactly.
   const std::vector<double> ones{1, 1, 1};
   EXPECT_EQ(sums_of(comm, {1e15, 0.25, -1e15}, ones, 0, by)[0], 0.25);
 }

@@ -1,4 +1,5 @@
-// What every exchange strategy owes the gather-scatter: the bytes of each message, in their slots.
+// SPDX-License-Identifier: BSD-3-Clause
+// Requirements on every exchange strategy: it delivers the bytes of each message to their slots.
 #include "gs/strategy_table.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "core/machine.hpp"
+#include "core/system.hpp"
 #include "gs/halo_exchange.hpp"
 #include "gs/strategies/host_staged.hpp"
 #include "gs/strategies/pairwise.hpp"
@@ -24,17 +25,24 @@
 namespace nekbone_k {
 namespace {
 
-class StrategiesEach : public testing::TestWithParam<Strategy> {
+// The name of a test, from that of the strategy.
+std::string test_name(const testing::TestParamInfo<Strategy>& test) {
+  std::string name = test.param.name;
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  return name;
+}
+
+class StrategiesTest : public testing::TestWithParam<Strategy> {
  protected:
   void SetUp() override {
     std::string why = why_unavailable(m_comm, GetParam());
     if (!why.empty() && m_comm.size() > 2) {
-      m_nodes.emplace(2);  // some are for several nodes only
+      m_nodes.emplace(2);  // some strategies need several nodes
       why = why_unavailable(m_comm, GetParam());
     }
     if (!why.empty()) GTEST_SKIP() << why;
   }
-  void expect_delivery() const;
 
   std::optional<PretendedNodes> m_nodes;
   const Communicator m_comm{MPI_COMM_WORLD};
@@ -42,12 +50,30 @@ class StrategiesEach : public testing::TestWithParam<Strategy> {
   const HaloPlan m_plan = make_halo_plan(m_comm, candidates_of(m_comm.rank(), m_comm.size()));
 };
 
-// One byte of an item, different for everything that could be mixed up.
+// Tests of the exchange alone, which is the same for plain and overlapped strategies.
+class StrategiesPlain : public StrategiesTest {
+ protected:
+  void expect_delivery() const;
+};
+
+// Tests of the exchange with packing, which differs for overlapped strategies.
+class StrategiesEach : public StrategiesTest {};
+
+TEST(Strategies, HaveTheExchangeOfTheirPlainOne) {
+  for (const Strategy& strategy : all_strategies()) {
+    if (!strategy.overlapped) continue;
+    const std::string plain = strategy.name.substr(0, strategy.name.find('+'));
+    ASSERT_NE(find_strategy(plain), nullptr) << strategy.name;
+    EXPECT_EQ(strategy.make, find_strategy(plain)->make) << strategy.name;
+  }
+}
+
+// One byte of an item. It differs for ranks, items, bytes and calls that could be mixed up.
 unsigned char content(int from, int to, int index, int byte, int call) {
   return static_cast<unsigned char>(1 + 37 * from + 59 * to + 11 * index + 3 * byte + 101 * call);
 }
 
-void StrategiesEach::expect_delivery() const {
+void StrategiesPlain::expect_delivery() const {
   constexpr int guard = 32;
   constexpr unsigned char untouched = 0xa5;
   for (const int item_bytes : {1, 4, 8, 12, 24}) {
@@ -67,8 +93,9 @@ void StrategiesEach::expect_delivery() const {
             expected[at] = content(n.rank, m_rank, i, b, call);
           }
       send.copy_from(sent);
-      exchange->start();
-      exchange->finish();
+      exchange->post();
+      exchange->wait();
+      exchange->unpack();
 
       EXPECT_EQ(receive.content(), expected) << item_bytes << " bytes an item, call " << call;
       EXPECT_EQ(send.content(), sent);
@@ -76,31 +103,32 @@ void StrategiesEach::expect_delivery() const {
   }
 }
 
-TEST_P(StrategiesEach, DeliversEveryByteOfEveryMessageAtEveryCall) { expect_delivery(); }
+TEST_P(StrategiesPlain, DeliversEveryByteOfEveryMessageAtEveryCall) { expect_delivery(); }
 
-TEST_P(StrategiesEach, DeliversBetweenNodes) {
+TEST_P(StrategiesPlain, DeliversBetweenNodes) {
   for (const int ranks_per_node : {1, 2, 3, 5}) {
     const PretendedNodes nodes(ranks_per_node);
     if (why_unavailable(m_comm, GetParam()).empty()) expect_delivery();
   }
 }
 
-TEST_P(StrategiesEach, ReadsTheSendBufferAtTheCallNotBefore) {
-  // Made, poisoned and left alone for a while: what counts is what is packed when it starts.
+TEST_P(StrategiesPlain, ReadsTheSendBufferAtTheCallNotBefore) {
+  // The buffer changes after construction and poisoning. The content at post() counts.
   const Buffer send(m_plan.n_slots()), receive(m_plan.n_slots());
   send.fill(1);
   const auto exchange = GetParam().make(m_comm, m_plan, {send.data(), receive.data(), 1});
   exchange->poison();
   send.fill(2 + m_rank);
-  exchange->start();
-  exchange->finish();
-  send.fill(200);  // ours again
+  exchange->post();
+  exchange->wait();
+  exchange->unpack();
+  send.fill(200);  // the buffer may be reused now
   const auto got = receive.content();
   for (const Neighbour& n : m_plan.neighbours)
     for (int i = 0; i < n.count; ++i) EXPECT_EQ(got[n.offset + i], 2 + n.rank);
 }
 
-TEST_P(StrategiesEach, LivesBesideOthersOfItsKind) {
+TEST_P(StrategiesPlain, LivesBesideOthersOfItsKind) {
   // The exchanges of fields with other types or components use the same communicator in turn.
   const Buffer send_a(m_plan.n_slots()), receive_a(m_plan.n_slots());
   const Buffer send_b(8 * m_plan.n_slots()), receive_b(8 * m_plan.n_slots());
@@ -109,13 +137,15 @@ TEST_P(StrategiesEach, LivesBesideOthersOfItsKind) {
   const auto a = GetParam().make(m_comm, m_plan, {send_a.data(), receive_a.data(), 1});
   {
     const auto b = GetParam().make(m_comm, m_plan, {send_b.data(), receive_b.data(), 8});
-    a->start();
-    a->finish();
-    b->start();
-    b->finish();
+    for (Exchange* const exchange : {a.get(), b.get()}) {
+      exchange->post();
+      exchange->wait();
+      exchange->unpack();
+    }
   }
-  a->start();
-  a->finish();
+  a->post();
+  a->wait();
+  a->unpack();
   const auto got_a = receive_a.content(), got_b = receive_b.content();
   for (const Neighbour& n : m_plan.neighbours) {
     for (int i = n.offset; i < n.offset + n.count; ++i) EXPECT_EQ(got_a[i], 10 + n.rank);
@@ -123,13 +153,13 @@ TEST_P(StrategiesEach, LivesBesideOthersOfItsKind) {
   }
 }
 
-// A share that rounds: what a sum comes to depends on the order of addition.
+// Shares whose sum rounds, so that it depends on the order of addition.
 template <class T>
 T rounding_share(GlobalId id, int rank, int component, int call) {
   return T(1) / T(3 + (id % 89 * 7 + rank * 13 + component * 5 + call * 29) % 97);
 }
 
-// One exchange, whose sums must be those of a loop over the ranks.
+// An exchange whose sums must equal those of a loop over the ranks.
 template <class T>
 class SumsInRankOrder {
  public:
@@ -147,7 +177,8 @@ class SumsInRankOrder {
 
   LocalIndex n_shared() const { return m_plan->host.n_shared(); }
 
-  // The shares of a call, in the first entries of `field`, are summed; nothing else changes.
+  // Fills the first entries of `field` with the shares of a call. Expects that the exchange sums
+  // them and changes nothing else.
   void expect(const DeviceField<T>& field, int call) {
     const auto host = Kokkos::create_mirror_view(field);
     const auto components = static_cast<int>(field.extent(1));
@@ -160,8 +191,10 @@ class SumsInRankOrder {
     if (call == 1) {
       m_exchange.exchange(field, Reduction::add);
     } else {
-      m_exchange.start(field);
-      m_exchange.finish(field, Reduction::add);
+      m_exchange.pack(field);
+      m_exchange.post();
+      m_exchange.wait();
+      m_exchange.unpack(field, Reduction::add);
     }
     Kokkos::deep_copy(host, field);
     for (int c = 0; c < components; ++c) {
@@ -186,14 +219,14 @@ class SumsInRankOrder {
   std::vector<std::set<GlobalId>> m_ids_of_rank;
 };
 
-// The field lies elsewhere at each call, with entries behind the shared ones at every other.
+// Uses a new field at each call. Every other field has entries after the shared ones.
 template <class T>
 void expect_sums_of_new_fields(SumsInRankOrder<T> sums, int components) {
   for (int call = 0; call < 4; ++call)
     sums.expect(DeviceField<T>("field", sums.n_shared() + call % 2 * 5, components), call);
 }
 
-// Two fields that stay, with the shares of another call each time.
+// Uses two fields repeatedly, with new shares at each call.
 void expect_sums_of_two_fields(SumsInRankOrder<double> sums, int components) {
   const DeviceField<double> a("a", sums.n_shared(), components);
   const DeviceField<double> b("b", sums.n_shared(), components);
@@ -217,14 +250,14 @@ TEST_P(StrategiesEach, AddsSharesInRankOrderOfTwoFieldsInTurn) {
     for (const int n : {1, 2}) expect_sums_of_two_fields({m_comm, GetParam(), candidates, n}, n);
 }
 
-// DOFs that all ranks have.
+// A plan of n DOFs that all ranks share.
 std::shared_ptr<const DeviceHaloPlan> plan_of_all(const Communicator& comm, LocalIndex n) {
   std::vector<GlobalId> ids(n);
   std::iota(ids.begin(), ids.end(), 0);
   return std::make_shared<const DeviceHaloPlan>(make_halo_plan(comm, ids));
 }
 
-// So small that sums of floats are exact.
+// Small enough that sums of floats are exact.
 KOKKOS_FUNCTION int share_at(LocalIndex s, int component, int rank, int call) {
   return s % 1000 + 1000 * rank + 10'000 * call + 100 * component;
 }
@@ -239,7 +272,7 @@ struct SetShares {
   }
 };
 
-// Of sums or, at odd calls, of largest shares.
+// Counts wrong sums or, at odd calls, wrong maxima.
 template <class T>
 struct CountWrong {
   DeviceField<T> field;
@@ -254,7 +287,7 @@ struct CountWrong {
   }
 };
 
-// All ranks share all DOFs, and no rank waits for another but by the exchange.
+// All ranks share all DOFs, and ranks synchronize only by the exchange.
 template <class T>
 int count_wrong_calls_in_a_row(const Communicator& comm, const Strategy& strategy,
                                int components = 1) {
@@ -271,8 +304,10 @@ int count_wrong_calls_in_a_row(const Communicator& comm, const Strategy& strateg
     if (call / 2 % 3 != 0) {
       exchange.exchange(field, op);
     } else {
-      exchange.start(field);
-      exchange.finish(field, op);
+      exchange.pack(field);
+      exchange.post();
+      exchange.wait();
+      exchange.unpack(field, op);
     }
     Kokkos::parallel_for("wrong", shared, CountWrong<T>{field, comm.size(), call, wrong});
   }
@@ -294,8 +329,8 @@ TEST_P(StrategiesEach, ExchangesAtOnceAndInPartsInTurn) {
   }
 }
 
-// Where -0 is the least or the largest beside 0 is for the order of the ranks to say, the same on
-// all.
+// The order of the ranks determines whether min and max of 0 and -0 give 0 or -0. All ranks must
+// agree.
 TEST_P(StrategiesEach, LeavesZerosAlikeOnAllRanks) {
   constexpr LocalIndex n = 3000;
   const auto plan = plan_of_all(m_comm, n);
@@ -313,7 +348,8 @@ TEST_P(StrategiesEach, LeavesZerosAlikeOnAllRanks) {
   }
 }
 
-// Of what stands for a word that has not come, too: the sum is no number, and comes all the same.
+// Counts sums that are not NaN although a share is. The NaN is the one that marks a missing word;
+// the exchange must still deliver it.
 template <class T, class Word>
 int count_numbers_among_nans(const Communicator& comm, const Strategy& strategy, Reduction op) {
   constexpr LocalIndex n = 1000;
@@ -339,8 +375,8 @@ TEST_P(StrategiesEach, HandsOnEveryNaN) {
   }
 }
 
-// Beyond what MPI sends eagerly, and so long that kernels write more of them at once; of another
-// length with each neighbour, with DOFs of all ranks between those of two.
+// Messages beyond MPI's eager limit, long enough that teams of kernels write more slots each.
+// Lengths differ by neighbour, and DOFs of all ranks are among those of two.
 TEST_P(StrategiesEach, CombinesLongMessages) {
   const bool by_kernels = !is_host_device && GetParam().cost.carrier == Carrier::peer_memory;
   const GlobalId n_ring = by_kernels ? 1'200'000 : 40'000;
@@ -381,28 +417,28 @@ TEST_P(StrategiesEach, CombinesLongMessages) {
   }
 }
 
+std::vector<Strategy> plain_strategies() {
+  std::vector<Strategy> plain;
+  for (const Strategy& strategy : all_strategies())
+    if (!strategy.overlapped) plain.push_back(strategy);
+  return plain;
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, StrategiesPlain, testing::ValuesIn(plain_strategies()), test_name);
 INSTANTIATE_TEST_SUITE_P(Table, StrategiesEach,
                          testing::ValuesIn(all_strategies().begin(), all_strategies().end()),
-                         [](const auto& test) {
-                           std::string name = test.param.name;
-                           std::replace_if(
-                               name.begin(), name.end(),
-                               [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
-                           return name;
-                         });
+                         test_name);
 
 // ---- Poison ------------------------------------------------------------------------------------
 
-// Delivers at its first call and never again.
+// Delivers only at its first call.
 class DeliversOnce final : public Exchange {
  public:
   explicit DeliversOnce(std::unique_ptr<Exchange> inner) : m_inner(std::move(inner)) {}
-  void start() override {
-    if (m_calls == 0) m_inner->start();
+  void post() override {
+    if (m_calls == 0) m_inner->post();
   }
-  void finish() override {
-    if (m_calls++ == 0) m_inner->finish();
-  }
+  Arrival wait() override { return m_calls++ == 0 ? m_inner->wait() : Arrival(); }
 
  private:
   std::unique_ptr<Exchange> m_inner;
@@ -419,8 +455,7 @@ class StrategiesPoison : public testing::TestWithParam<bool> {
   const Communicator m_comm{MPI_COMM_WORLD};
 };
 
-// Without the poison in the buffers of the staging, what they hold from the call before would be
-// taken for a delivery.
+// Without poison in the staging buffers, data of the previous call would pass for a delivery.
 TEST_P(StrategiesPoison, ShowsInEveryBufferWhatWasNotDelivered) {
   const bool staged = GetParam();
   Strategy strategy;
@@ -435,8 +470,10 @@ TEST_P(StrategiesPoison, ShowsInEveryBufferWhatWasNotDelivered) {
   for (int call = 0; call < 2; ++call) {
     Kokkos::deep_copy(field, 1.0);
     exchange.poison(std::numeric_limits<double>::quiet_NaN());
-    exchange.start(field);
-    exchange.finish(field, Reduction::add);
+    exchange.pack(field);
+    exchange.post();
+    exchange.wait();
+    exchange.unpack(field, Reduction::add);
     const auto host = Kokkos::create_mirror_view_and_copy(HostMemory(), field);
     for (LocalIndex s = 0; s < n_shared; ++s)
       for (int c = 0; c < components; ++c) {
@@ -453,7 +490,7 @@ TEST_P(StrategiesPoison, ShowsInEveryBufferWhatWasNotDelivered) {
 INSTANTIATE_TEST_SUITE_P(Both, StrategiesPoison, testing::Bool(),
                          [](const auto& test) { return test.param ? "staged" : "direct"; });
 
-// ---- What is not here --------------------------------------------------------------------------
+// ---- Unavailable strategies --------------------------------------------------------------------
 
 TEST(StrategiesOfNodes, AreNotHereWhereThereIsNothingToGather) {
   const Communicator comm(MPI_COMM_WORLD);

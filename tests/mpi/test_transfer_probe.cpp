@@ -1,10 +1,12 @@
-// What a run tries of MPI, guarded, before it relies on it.
-#include "app/transfer_probe.hpp"
+// SPDX-License-Identifier: BSD-3-Clause
+// The guarded transfers by which a run tests MPI.
+#include "tuning/transfer_probe.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "support/callback_guard.hpp"
 #include "support/pretended_nodes.hpp"
 
 namespace nekbone_k {
@@ -12,24 +14,21 @@ namespace {
 
 class TransferProbeMpi : public testing::Test {
  protected:
-  // Writes down what is entered and left.
-  TuningGuard guard() {
-    TuningGuard guard;
-    guard.patience = 30;
-    guard.enter = [this](const std::string& name) { m_seen.push_back(name); };
-    guard.leave = [this] { m_seen.push_back("left"); };
-    return guard;
+  // Records the calls to the guard.
+  TransferProbeMpi() {
+    m_guard.seconds = 30;
+    m_guard.on_enter = [this](const std::string& name) { m_seen.push_back(name); };
+    m_guard.on_leave = [this] { m_seen.push_back("left"); };
   }
-  TransferRecord probe(const TuningGuard& guard) const {
-    return probe_transfers(m_comm, all_strategies(), guard);
-  }
+  TransferRecord probe() { return probe_transfers(m_comm, all_strategies(), m_guard); }
 
   const Communicator m_comm{MPI_COMM_WORLD};
+  CallbackGuard m_guard;
   std::vector<std::string> m_seen;
 };
 
 TEST_F(TransferProbeMpi, TriesEagerAndRendezvousSizesAtAllOffsetsUnderGuard) {
-  const TransferRecord record = probe(guard());
+  const TransferRecord record = probe();
   EXPECT_EQ(record.on_host, is_host_device);
   EXPECT_EQ(record.why_not, "");
   EXPECT_EQ(record.probe.entries.size(), m_comm.size() == 1 ? 0u : 9u);
@@ -42,7 +41,7 @@ TEST_F(TransferProbeMpi, TriesEagerAndRendezvousSizesAtAllOffsetsUnderGuard) {
 TEST_F(TransferProbeMpi, TriesWithinNodesAndBetweenThem) {
   if (m_comm.size() < 3) GTEST_SKIP() << "two nodes of two ranks need three";
   const PretendedNodes pretended(2);
-  const TransferRecord record = probe(guard());
+  const TransferRecord record = probe();
   EXPECT_EQ(first_wrong(record), nullptr);
   EXPECT_EQ(record.probe.entries.size(), 18u);
   EXPECT_EQ(std::count_if(record.probe.entries.begin(), record.probe.entries.end(),
@@ -51,11 +50,10 @@ TEST_F(TransferProbeMpi, TriesWithinNodesAndBetweenThem) {
 }
 
 TEST_F(TransferProbeMpi, LeavesOutWhatEndedAnEarlierRun) {
-  TuningGuard guarded = guard();
-  guarded.why_excluded = [](const std::string& name) {
+  m_guard.excluded = [](const std::string& name) {
     return std::string(name == guarded_name(direct_messages) ? "it crashed" : "");
   };
-  const TransferRecord record = probe(guarded);
+  const TransferRecord record = probe();
   EXPECT_EQ(record.why_not, "it crashed");
   EXPECT_TRUE(record.probe.entries.empty());
   EXPECT_EQ(record.probe.claim.query, mpi_claim(m_comm).query);
@@ -64,10 +62,10 @@ TEST_F(TransferProbeMpi, LeavesOutWhatEndedAnEarlierRun) {
 
 TEST_F(TransferProbeMpi, HandsMpiNoDeviceMemoryWhereNoStrategyDoes) {
   const std::vector<Strategy> others{*find_strategy("host-pairwise"), *find_strategy("nccl")};
-  const TransferRecord record = probe_transfers(m_comm, others, guard());
-  EXPECT_EQ(record.why_not.empty(), is_host_device);  // there host memory is what is tried
+  const TransferRecord record = probe_transfers(m_comm, others, m_guard);
+  EXPECT_EQ(record.why_not.empty(), is_host_device);  // on the host, transfers use host memory
   EXPECT_EQ(m_seen.empty(), !is_host_device);
-  const TransferRecord nothing = probe_transfers(m_comm, {}, guard());
+  const TransferRecord nothing = probe_transfers(m_comm, {}, m_guard);
   EXPECT_EQ(nothing.why_not.empty(), is_host_device);
 }
 

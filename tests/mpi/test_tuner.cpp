@@ -1,7 +1,9 @@
-// The tuner with right strategies, slow ones, and ones that are not available; for wrong ones see
-// test_wrong_strategies.cpp. No test asserts a time: what is checked is that the choice follows
-// from the samples by the documented rule.
-#include "gs/tuner.hpp"
+// SPDX-License-Identifier: BSD-3-Clause
+// The tuner with correct, slow and unavailable strategies. See test_wrong_strategies.cpp for wrong
+// ones. No test asserts a time; tests check that the choice follows from the samples by the
+// documented rule.
+#include "tuning/predict.hpp"
+#include "tuning/tuner.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,12 +19,12 @@
 
 #include "core/communicator.hpp"
 #include "core/errors.hpp"
-#include "core/machine.hpp"
 #include "core/streams.hpp"
-#include "gs/measure_paths.hpp"
+#include "core/system.hpp"
 #include "support/available_strategies.hpp"
 #include "support/made_up_strategies.hpp"
 #include "support/tuner_test.hpp"
+#include "tuning/measure_paths.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -46,7 +48,7 @@ TEST_F(TunerTest, SelectsAVerifiedStrategyOfTheTable) {
 }
 
 TEST_F(TunerTest, DoesMoreRoundsThanTheMinimumWithinTheBudgetOrNot) {
-  m_options = {0.02, 2};  // how many is the machine's affair
+  m_options = {0.02, 2};  // the number of rounds depends on the machine
   run(whole_table());
   expect_works(m_gs);
 }
@@ -75,7 +77,7 @@ TEST_F(TunerTest, TakesAPinnedStrategy) {
 }
 
 TEST_F(TunerTest, ComparesTheSameStrategyUnderSeveralNames) {
-  // Whether they tie is for the samples to say; expect_consistent applies the rule to them.
+  // The samples decide whether they tie; expect_consistent() applies the rule to them.
   run({good("a"), good("b"), good("c")});
   run({good("a"), good("b"), good("a+overlap", true), good("b+overlap", true)});
   run({good("a+overlap", true), good("b+overlap", true)});
@@ -97,7 +99,7 @@ TEST_F(TunerTest, AsksForTheSamePortionsOfTheWorkOnAllRanks) {
   }
 }
 
-// What the exchanges and the work of the test below did, in turn.
+// The events of exchanges and work in the test below, in order.
 std::vector<std::string>& noted_events() {
   static std::vector<std::string> events;
   return events;
@@ -105,22 +107,22 @@ std::vector<std::string>& noted_events() {
 class NotesEvents final : public RightExchange {
  public:
   using RightExchange::RightExchange;
-  void start() override {
-    noted_events().push_back("start");
-    RightExchange::start();
+  void post() override {
+    noted_events().push_back("post");
+    RightExchange::post();
   }
-  void finish() override {
-    noted_events().push_back("finish");
-    RightExchange::finish();
+  Arrival wait() override {
+    noted_events().push_back("wait");
+    return RightExchange::wait();
   }
   void poison() override {
-    noted_events().push_back("poison");  // before an exchange that is verified, not timed
+    noted_events().push_back("poison");  // only verification poisons buffers
     RightExchange::poison();
   }
 };
 
-// As EllipticOperator::apply() does: an overlapped exchange waits for the boundary elements, on its
-// own stream, alone; others come after all elements, on the default one.
+// As in EllipticOperator::apply(), an overlapped exchange waits only for the boundary elements, on
+// its own stream. A plain exchange follows all elements, on the default stream.
 TEST_F(TunerTest, TimesExchangesAmidTheWorkAsTheOperatorDoes) {
   if (m_alone) GTEST_SKIP() << "nothing is shared";
   using Events = std::vector<std::string>;
@@ -136,7 +138,7 @@ TEST_F(TunerTest, TimesExchangesAmidTheWorkAsTheOperatorDoes) {
                        [] { noted_events().push_back("sum"); }};
   for (const bool overlapped : {true, false}) {
     SCOPED_TRACE(overlapped ? "overlapped" : "plain");
-    // The other one notes nothing, so that all exchanges noted are of one kind.
+    // The other strategy records nothing, so all recorded exchanges are of one kind.
     const std::vector<Strategy> strategies{named("noting", make<NotesEvents>, overlapped),
                                            good("other", !overlapped)};
     noted_events().clear();
@@ -144,10 +146,10 @@ TEST_F(TunerTest, TimesExchangesAmidTheWorkAsTheOperatorDoes) {
     const std::string portion = fmt::format(" {}", result.work_portion);
     const std::string meanwhile = "meanwhile" + portion, whole = "all" + portion,
                       before = (is_host_device ? "before" : "beside") + portion;
-    Events expected{whole, "sum started", "start", "finish", "sum"};
-    if (overlapped) expected = {before, meanwhile, "sum started", "start", "finish", "sum"};
+    Events expected{whole, "sum started", "post", "wait", "sum"};
+    if (overlapped) expected = {before, meanwhile, "sum started", "post", "wait", "sum"};
     if (overlapped && is_host_device)
-      expected = {before, "start", meanwhile, "sum started", "finish", "sum"};
+      expected = {before, "post", meanwhile, "sum started", "wait", "sum"};
     const auto count = [](const Events& sought) {
       const Events& all = noted_events();
       int found = 0;
@@ -158,32 +160,33 @@ TEST_F(TunerTest, TimesExchangesAmidTheWorkAsTheOperatorDoes) {
     };
     const int rounds = result.rounds_with_work + Rounds::warm_ups;
     EXPECT_EQ(count(expected), rounds);
-    // The work alone is as a plain one has it; one of the two overlaps, and one does not.
+    // The work alone runs like that of a plain strategy. One of the two strategies overlaps.
     EXPECT_EQ(count({before}), rounds);
     EXPECT_EQ(count({whole}), 2 * rounds);
     EXPECT_EQ(count({whole, "sum started", "sum"}), overlapped ? 2 * rounds : rounds);
   }
 }
 
-// Takes milliseconds from start to finish, whatever is done between them.
+// Takes milliseconds from post() to wait(), whatever happens in between.
 class TakesLong final : public RightExchange {
  public:
   using RightExchange::RightExchange;
-  void start() override {
+  void post() override {
     m_end = wall_seconds() + 4e-3;
-    RightExchange::start();
+    RightExchange::post();
   }
-  void finish() override {
-    RightExchange::finish();
+  Arrival wait() override {
+    const Arrival arrival = RightExchange::wait();
     while (wall_seconds() < m_end) continue;
+    return arrival;
   }
 
  private:
   double m_end = 0;
 };
 
-// Sleep hides both. Whether they are as good then is for the samples to say, as they nearly always
-// do; expect_consistent applies the rule, also to what each did alone.
+// The sleep hides both exchanges, so they nearly always tie. expect_consistent() applies the rule
+// to the samples, including the times of each exchange alone.
 TEST_F(TunerTest, TakesOfWhatTheWorkHidesWhatIsFasterAlone) {
   m_options = {0, 9};
   m_work.meanwhile = [](double portion) {
@@ -194,7 +197,7 @@ TEST_F(TunerTest, TakesOfWhatTheWorkHidesWhatIsFasterAlone) {
   const Strategy slow_overlapped = named("slow+overlap", make<TakesLong>, true),
                  fast_overlapped = good("fast+overlap", true);
   run({slow, fast, slow_overlapped, fast_overlapped});
-  run({slow_overlapped, fast_overlapped});  // how they do alone is not known
+  run({slow_overlapped, fast_overlapped});  // without timings of the exchange alone
 }
 
 TEST_F(TunerTest, DoesNoWorkWhenNothingIsOverlapped) {
@@ -203,15 +206,16 @@ TEST_F(TunerTest, DoesNoWorkWhenNothingIsOverlapped) {
   EXPECT_EQ(result.rounds_with_work, 0);
 }
 
-// Takes its time, on the last rank only.
+// Sleeps on the last rank only.
 template <int milliseconds>
 class Sleepy final : public RightExchange {
  public:
   Sleepy(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
       : RightExchange(comm, plan, buffers), m_sleeps(comm.rank() == comm.size() - 1) {}
-  void finish() override {
-    RightExchange::finish();
+  Arrival wait() override {
+    const Arrival arrival = RightExchange::wait();
     if (m_sleeps) std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    return arrival;
   }
 
  private:
@@ -220,9 +224,9 @@ class Sleepy final : public RightExchange {
 
 TEST_F(TunerTest, TellsItsGuardWhatItTries) {
   std::vector<std::string> log;
-  m_guard.enter = [&](const std::string& strategy) { log.push_back("enter " + strategy); };
-  m_guard.leave = [&] { log.push_back("leave"); };
-  m_guard.why_excluded = [](const std::string& strategy) {
+  m_guard.on_enter = [&](const std::string& strategy) { log.push_back("enter " + strategy); };
+  m_guard.on_leave = [&] { log.push_back("leave"); };
+  m_guard.excluded = [](const std::string& strategy) {
     return std::string(strategy == "bad" ? "it ended another run" : "");
   };
   const TuningResult result =
@@ -232,19 +236,19 @@ TEST_F(TunerTest, TellsItsGuardWhatItTries) {
   EXPECT_FALSE(result.candidates[0].available);
   EXPECT_FALSE(result.candidates[0].verified);
   EXPECT_EQ(result.candidates[0].failure, "it ended another run");
-  // Verified and, where anything is shared, each time that it is timed.
+  // Entered for verification and, with several ranks, for each timing.
   ASSERT_GE(log.size(), m_alone ? 2U : 2U * (1 + m_options.minimum_rounds));
   for (std::size_t i = 0; i < log.size(); ++i)
     EXPECT_EQ(log[i], i % 2 == 0 ? "enter good" : "leave");
 }
 
-// What does not come back there may be the exchange or the sum.
+// If the wait does not return, either the exchange or the all-reduce may be the cause.
 TEST_F(TunerTest, WatchesTheSumOfTheWorkWithTheExchangeBeforeIt) {
   if (m_alone) GTEST_SKIP() << "nothing is shared";
   std::vector<std::string> inside;
   std::set<std::string> waits;
-  m_guard.enter = [&](const std::string& name) { inside.push_back(name); };
-  m_guard.leave = [&] { inside.pop_back(); };
+  m_guard.on_enter = [&](const std::string& name) { inside.push_back(name); };
+  m_guard.on_leave = [&] { inside.pop_back(); };
   m_work.sum =
       WorkSum{"sum", [] {}, [&] { waits.insert(fmt::format("{}", fmt::join(inside, ", "))); }};
   run({good("plain"), good("overlapped", true)});
@@ -252,15 +256,15 @@ TEST_F(TunerTest, WatchesTheSumOfTheWorkWithTheExchangeBeforeIt) {
   EXPECT_TRUE(inside.empty());
 }
 
-// Throws on all ranks, or is not available, once it is timed: from the call after those of its
-// verification on, each of which is of an exchange of its own.
+// Throws on all ranks, or is unavailable, while it is timed: verification calls each exchange at
+// most twice.
 template <class Error>
 class GoesWrong final : public RightExchange {
  public:
   using RightExchange::RightExchange;
-  void start() override {
+  void post() override {
     if (++m_calls > 2) throw Error("no more of this");
-    RightExchange::start();
+    RightExchange::post();
   }
 
  private:
@@ -270,9 +274,9 @@ class GoesWrong final : public RightExchange {
 TEST_F(TunerTest, ExcludesWhatThrowsWhileItIsTimedAndPassesOnWhatIsNotItsFault) {
   if (m_alone) GTEST_SKIP() << "nothing is shared";
   std::string inside;
-  m_guard.enter = [&](const std::string& strategy) { inside = strategy; };
-  m_guard.leave = [&] { inside.clear(); };
-  m_guard.fail = [&] { FAIL() << "the job need not end for " << inside; };
+  m_guard.on_enter = [&](const std::string& strategy) { inside = strategy; };
+  m_guard.on_leave = [&] { inside.clear(); };
+  m_guard.on_fail = [&] { FAIL() << "the job need not end for " << inside; };
   const auto tune_with = [&](const Strategy& bad) {
     return tune(m_gs, m_kind, std::vector{good("good"), bad}, m_work, m_options, m_guard);
   };
@@ -286,14 +290,14 @@ TEST_F(TunerTest, ExcludesWhatThrowsWhileItIsTimedAndPassesOnWhatIsNotItsFault) 
   expect_works(m_gs);
 }
 
-// Throws on the last rank at one call of all exchanges that were made of it.
+// Throws on the last rank at one call, counted over all its exchanges.
 class ThrowsOnce final : public RightExchange {
  public:
   ThrowsOnce(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
       : RightExchange(comm, plan, buffers), m_is_last(comm.rank() == comm.size() - 1) {}
-  void start() override {
+  void post() override {
     if (++calls == bad_call && m_is_last) throw std::runtime_error("no such luck");
-    RightExchange::start();
+    RightExchange::post();
   }
   static inline int calls = 0, bad_call = 0;
 
@@ -301,18 +305,18 @@ class ThrowsOnce final : public RightExchange {
   bool m_is_last;
 };
 
-// At whatever call it throws, no rank waits for another that does something else by then.
+// Whichever call throws, no rank waits for another that has moved on.
 TEST_F(TunerTest, ExcludesWhatThrowsOnOneRankWhereverItDoes) {
   if (m_alone) GTEST_SKIP() << "nothing is shared";
   m_options = {.budget_seconds = 0, .minimum_rounds = 1};
   for (const bool overlapped : {false, true}) {
     const Strategy strategy = named("bad", make<ThrowsOnce>, overlapped);
-    m_guard.patience = for_ever;
+    m_guard.seconds = for_ever;
     ThrowsOnce::calls = ThrowsOnce::bad_call = 0;
     EXPECT_EQ(run({strategy}).selected, 0);
     const int all_calls = ThrowsOnce::calls;
     EXPECT_GT(all_calls, 20);
-    m_guard.patience = 0.02;  // the others'
+    m_guard.seconds = 0.02;  // patience of the other ranks
     for (int bad_call = 1; bad_call <= all_calls; ++bad_call) {
       ThrowsOnce::calls = 0;
       ThrowsOnce::bad_call = bad_call;
@@ -321,12 +325,12 @@ TEST_F(TunerTest, ExcludesWhatThrowsOnOneRankWhereverItDoes) {
       EXPECT_EQ(result.selected, -1) << bad_call;
       EXPECT_NE(result.candidates[0].failure.find("threw on rank"), std::string::npos)
           << bad_call << ": " << result.candidates[0].failure;
-      // Whatever it threw in the middle of, each sum was started and waited for.
+      // Each started sum was also waited for.
       EXPECT_FALSE(m_sum_started) << bad_call;
       EXPECT_EQ(m_comm.max(std::int64_t{m_sums}), m_sums) << bad_call;
     }
   }
-  m_guard.patience = for_ever;
+  m_guard.seconds = for_ever;
   EXPECT_EQ(run({good("good")}).selected, 0);
   expect_works(m_gs);
 }
@@ -344,8 +348,9 @@ TEST_F(TunerTest, KeepsWhatCannotWinWhereAsked) {
   }
 }
 
-// The rest of the budget, minutes, is not used up when one is left. So far apart that no round of
-// the fast one takes as long, as one is enough for the slow one to stay.
+// The tuner stops when one candidate is left, although minutes of the budget remain. The times
+// differ so much that no round of the fast one is as slow, because one such round would keep the
+// slow one.
 TEST_F(TunerTest, LeavesOutWhatCannotWinAndEndsWhenOneIsLeft) {
   if (m_alone) GTEST_SKIP() << "nothing is shared";
   m_options = {600, 5};
@@ -357,8 +362,8 @@ TEST_F(TunerTest, LeavesOutWhatCannotWinAndEndsWhenOneIsLeft) {
   EXPECT_LT(result.rounds_alone, 2000);
 }
 
-// So far apart that other load on the machine does not make up for it. Only two rounds, so that a
-// single sample stored under another's name would even the candidates out.
+// The times differ so much that other load on the machine cannot hide it. There are only two
+// rounds, so that a single sample stored for the wrong candidate would make them equal.
 TEST_F(TunerTest, LeavesAsideWhatIsSlowOnOneRank) {
   if (m_alone) GTEST_SKIP() << "nothing is shared";
   m_options = {0, 2};
@@ -390,7 +395,7 @@ TEST_F(TunerTest, LeavesOutWhatIsNotToBeHad) {
 }
 
 TEST_F(TunerTest, TakesRanksWithoutNeighboursAlong) {
-  // Rank 0 has private points only, the last rank none at all; whoever is between shares.
+  // Rank 0 has only private points, and the last rank has none. The others share points.
   Ids ids{1, 1, 2, 3};
   if (m_rank == 0) ids = {100, 100, 101};
   if (m_rank == m_last) ids = {};

@@ -1,5 +1,5 @@
-// Strategies that do wrong, that never end, or that throw: verification finds them, and the tuner
-// goes on without them.
+// SPDX-License-Identifier: BSD-3-Clause
+// Strategies that are wrong, hang or throw: verification finds them, and the tuner excludes them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,10 +16,10 @@
 #include "core/errors.hpp"
 #include "gs/strategies/host_staged.hpp"
 #include "gs/strategies/pairwise.hpp"
-#include "gs/tuner.hpp"
-#include "gs/verify.hpp"
 #include "support/made_up_strategies.hpp"
 #include "support/tuner_test.hpp"
+#include "tuning/tuner.hpp"
+#include "tuning/verify.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -59,7 +59,7 @@ TEST_P(WrongStrategiesAreRejected, WhenPinned) {
   EXPECT_EQ(result.selected, -1);
   EXPECT_FALSE(result.candidates[0].verified);
   EXPECT_TRUE(result.work_alone.empty());
-  EXPECT_EQ(m_gs.strategy().name, "host-alltoall");  // as it was
+  EXPECT_EQ(m_gs.strategy().name, "host-alltoall");  // unchanged
   expect_works(m_gs);
 }
 
@@ -89,8 +89,8 @@ TEST_F(WrongStrategiesTest, SelectsNothingWhenAllAreWrong) {
 
 TEST_F(WrongStrategiesTest, SaysWhatIsWrongFirstByGlobalId) {
   if (m_comm.size() < 3) GTEST_SKIP() << "needs a rank that owns some shared DOFs, not others";
-  // The last rank but one shares high ids with the rank before it, which owns them, and low ids
-  // with the last; nobody else has points. Nothing is delivered to it.
+  // The second to last rank shares high ids with the rank before it, which owns them, and low ids
+  // with the last rank. Other ranks have no points. The strategy delivers nothing to that rank.
   Ids ids;
   if (m_rank == m_last - 2) ids = {50, 60};
   if (m_rank == m_last - 1) ids = {60, 50, 8, 9};
@@ -133,7 +133,7 @@ TEST_F(WrongStrategiesTest, SelectsNothingWhenAllTurnWrong) {
   expect_works(m_gs);
 }
 
-// ---- Strategies that throw, or do not end ------------------------------------------------------
+// ---- Strategies that throw or hang -------------------------------------------------------------
 
 class WrongStrategiesThatThrow : public TunerTest, public testing::WithParamInterface<Thrower> {};
 
@@ -161,9 +161,9 @@ TEST_P(WrongStrategiesThatThrow, AreSurvived) {
 INSTANTIATE_TEST_SUITE_P(Each, WrongStrategiesThatThrow, testing::ValuesIn(throwers()),
                          [](const auto& test) { return test.param.name; });
 
-std::set<std::string> tried_once;  // in the test that runs
+std::set<std::string> tried_once;  // in the current test
 
-/// A right exchange whose end takes all ranks, as that of a window does.
+/// A correct exchange whose destructor is collective, as with a window.
 class EndsTogether : public RightExchange {
  public:
   EndsTogether(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
@@ -177,8 +177,8 @@ class EndsTogether : public RightExchange {
   Unwinding m_unwinding;
 };
 
-/// Right until it has been tried for the first time. To be timed it then cannot be had, or cannot
-/// be made on the last rank alone, where the end of the others' would wait for that one.
+/// Right when verified for the first time. When it is made again for timing, it is unavailable, or
+/// throws only on the last rank. The destructors on the other ranks would then wait for that rank.
 template <Where where>
 std::unique_ptr<Exchange> make_once(const Communicator& comm, const HaloPlan& plan,
                                     const MessageBuffers& buffers) {
@@ -193,8 +193,8 @@ std::unique_ptr<Exchange> make_once(const Communicator& comm, const HaloPlan& pl
 TEST_F(WrongStrategiesTest, ThatCannotBeMadeAgainToBeTimedAreExcluded) {
   std::string begun;
   tried_once.clear();
-  m_guard.begin = [&](const std::string& name) { begun = name; };
-  m_guard.end = [&] { tried_once.insert(begun); };
+  m_guard.on_begin = [&](const std::string& name) { begun = name; };
+  m_guard.on_end = [&] { tried_once.insert(begun); };
   const TuningResult result = run({named("throws", make_once<Where::last_rank>),
                                    named("gone", make_once<Where::everywhere>), good("good")});
   EXPECT_EQ(result.selected, 2);
@@ -210,7 +210,7 @@ TEST_F(WrongStrategiesTest, ThatCannotBeMadeAgainToBeTimedAreExcluded) {
 
 TEST_F(WrongStrategiesTest, GivesUpWaitsThatDoNotEnd) {
   if (m_alone) GTEST_SKIP() << "nothing is shared";
-  m_guard.patience = 0.5;
+  m_guard.seconds = 0.5;
   const TuningResult result = run({stops_sending("stops"), good("good")});
   EXPECT_EQ(result.selected, 1);
   EXPECT_NE(result.candidates[0].failure.find("did not come within 0.5 s"), std::string::npos)
@@ -220,7 +220,7 @@ TEST_F(WrongStrategiesTest, GivesUpWaitsThatDoNotEnd) {
 
 TEST_F(WrongStrategiesTest, ThatFailWhileTheyAreTimedAreExcluded) {
   if (m_alone) GTEST_SKIP() << "nothing is shared";
-  m_guard.patience = 0.5;
+  m_guard.seconds = 0.5;
   std::vector<Strategy> strategies = failing_while_timed();
   const std::size_t n_failing = strategies.size();
   strategies.push_back(slow("slow"));
@@ -240,7 +240,7 @@ TEST_F(WrongStrategiesTest, ThatFailWhileTheyAreTimedAreExcluded) {
   expect_works(m_gs);
 }
 
-// ---- Verification by itself --------------------------------------------------------------------
+// ---- Verification alone ------------------------------------------------------------------------
 
 TEST_F(WrongStrategiesTest, VerificationLeavesNoMessageForTheNext) {
   Verifier verifier(m_comm, m_gs.message_plan());
@@ -252,11 +252,10 @@ TEST_F(WrongStrategiesTest, VerificationLeavesNoMessageForTheNext) {
   }
 }
 
-// What verification left in the receive buffer when an exchange started: the one value that all of
-// it has, by item size.
+// The content of the receive buffer when an exchange started.
 struct Observed {
   std::size_t item_bytes;
-  double value;   // 0 where the buffer is not uniform
+  double value;   // of all items; 0 if they differ
   bool poisoned;  // poison() was called since the last exchange
 };
 std::vector<Observed> observed;
@@ -268,7 +267,7 @@ class Observing final : public RightExchange {
         m_item_bytes(buffers.item_bytes),
         m_bytes(static_cast<unsigned char*>(buffers.receive), buffers.bytes(plan)) {}
 
-  void start() override {
+  void post() override {
     std::vector<unsigned char> host(m_bytes.extent(0));
     Kokkos::deep_copy(
         Kokkos::View<unsigned char*, HostMemory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
@@ -278,7 +277,7 @@ class Observing final : public RightExchange {
         m_item_bytes == sizeof(float) ? uniform<float>(host) : uniform<double>(host);
     observed.push_back({m_item_bytes, value, m_poisoned});
     m_poisoned = false;
-    RightExchange::start();
+    RightExchange::post();
   }
   void poison() override {
     m_poisoned = true;
@@ -303,14 +302,13 @@ TEST_F(WrongStrategiesTest, VerificationPoisonsTheBuffersBeforeEveryCall) {
   if (m_alone) GTEST_SKIP() << "no buffers";
   observed.clear();
   EXPECT_EQ(Verifier(m_comm, m_gs.message_plan()).verify(named("observing", make<Observing>)), "");
-  std::map<std::size_t, std::array<int, 3>> calls;  // with NaN, +∞, -∞, by item size
+  std::map<std::size_t, std::array<int, 3>> calls;  // by item size: with NaN, +∞, -∞
   for (const Observed& o : observed) {
     EXPECT_TRUE(o.poisoned);
     EXPECT_TRUE(std::isnan(o.value) || std::isinf(o.value)) << o.value;
     ++calls[o.item_bytes][std::isnan(o.value) ? 0 : o.value > 0 ? 1 : 2];
   }
-  // Each twice: addition and multiplication under NaN, max under +∞, min under -∞, and addition of
-  // some of the DOFs.
+  // Two calls each: add and multiply with NaN, max with +∞, min with -∞, and add of some DOFs.
   EXPECT_EQ(calls[sizeof(double)], (std::array<int, 3>{6, 2, 2}));
   EXPECT_EQ(calls[3 * sizeof(double)], (std::array<int, 3>{2, 0, 0}));
   EXPECT_EQ(calls[sizeof(float)], (std::array<int, 3>{2, 0, 0}));

@@ -1,4 +1,5 @@
-// The strategies of the table that this build and this machine have what they need for.
+// SPDX-License-Identifier: BSD-3-Clause
+// The strategies of the table that are available in this build on this machine.
 #pragma once
 
 #include <ostream>
@@ -16,7 +17,7 @@ inline std::vector<Strategy> available_strategies(const Communicator& comm) {
   return available;
 }
 
-// How GoogleTest names a strategy.
+// The name of a strategy in GoogleTest.
 inline void PrintTo(const Strategy& strategy, std::ostream* out) { *out << strategy.name; }
 
 }  // namespace nekbone_k

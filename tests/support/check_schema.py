@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """check_schema.py REPORT.json SCHEMA.json: exit code 1 with the reason unless valid."""
 
 import json
@@ -8,20 +9,20 @@ import jsonschema
 
 
 def validator_of(schema):
-    """What tells whether a report is valid by the schema, which itself is checked here."""
+    """The validator of the schema. Raises SchemaError if the schema itself is invalid."""
     validator_class = jsonschema.validators.validator_for(schema)
     validator_class.check_schema(schema)
     return validator_class(schema)
 
 
 def problems(report, schema):
-    """Every way in which the report breaks the schema, as texts; none if it is valid."""
+    """A text per violation of the schema; none if the report is valid."""
     errors = validator_of(schema).iter_errors(report)
     return [f"{error.json_path}: {error.message[:500]}" for error in errors]
 
 
 def load(path):
-    """The JSON in a file. NaN and Infinity, which Python would read but JSON lacks, are refused."""
+    """The JSON in a file. Refuses NaN and Infinity, which Python accepts but JSON does not."""
 
     def refuse(constant):
         raise ValueError(f"{constant} is not JSON")

@@ -1,4 +1,5 @@
-// Looks for a part of what users are shown.
+// SPDX-License-Identifier: BSD-3-Clause
+// Searches text that users see.
 #pragma once
 
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "support/doctor_records.hpp"
 
 #include "support/report_records.hpp"

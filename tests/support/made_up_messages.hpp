@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
 /// DOFs whose messages have a known form, and buffers for them.
 #pragma once
@@ -6,16 +7,16 @@
 #include <cstddef>
 #include <vector>
 
+#include "core/message_memory.hpp"
 #include "core/types.hpp"
-#include "gs/message_memory.hpp"
 
 namespace nekbone_k {
 
-/// The ids that a rank shares, by rank and number of ranks.
+/// The ids that `rank` of `size` ranks shares.
 using CandidatesOf = std::vector<GlobalId> (*)(int rank, int size);
 
-/// Ranks a and b share 1 + (a + b) % 4 DOFs, and all share one, so that messages differ in length.
-/// Rank 2, where there is one, shares nothing.
+/// Ranks a and b share 1 + (a + b) % 4 DOFs, and all ranks except rank 2 share one more, so
+/// messages differ in length. Rank 2, if it exists, shares nothing.
 inline std::vector<GlobalId> candidates_of(int rank, int size) {
   if (rank == 2) return {1, 2, 3};
   std::vector<GlobalId> ids{1000000};
@@ -27,16 +28,16 @@ inline std::vector<GlobalId> candidates_of(int rank, int size) {
   return ids;
 }
 
-/// Slabs of a mesh: 25 DOFs between a rank and the next one, all in the order of their ids, so that
-/// the DOFs of a message are consecutive.
+/// Slabs of a mesh: each rank shares 25 DOFs with the next one. They are sorted by id, so the DOFs
+/// of a message are consecutive.
 inline std::vector<GlobalId> candidates_of_slab(int rank, int) {
   std::vector<GlobalId> ids;
   for (GlobalId id = 25 * rank; id < 25 * (rank + 2); ++id) ids.push_back(id);
   return ids;
 }
 
-/// As where boxes meet: 20 DOFs of each two ranks, and two of each three. From three ranks on the
-/// DOFs of some messages are in several pieces.
+/// Like the faces and edges of boxes: every two ranks share 20 DOFs, and every three ranks share
+/// two. From three ranks on, the DOFs of some messages are in several pieces.
 inline std::vector<GlobalId> candidates_of_faces_and_edges(int rank, int size) {
   std::vector<GlobalId> ids;
   for (int a = 0; a < size; ++a)
@@ -51,8 +52,8 @@ inline std::vector<GlobalId> candidates_of_faces_and_edges(int rank, int size) {
   return ids;
 }
 
-/// A message buffer. From the pool that exchanges get theirs from, as MPI libraries keep
-/// registrations of device memory that has been freed.
+/// A message buffer. It comes from the pool of the exchanges, because MPI libraries keep
+/// registrations of freed device memory.
 class Buffer {
  public:
   explicit Buffer(std::size_t n) : m_memory(n), m_bytes(m_memory.as_vector<unsigned char>(n)) {}

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "support/made_up_strategies.hpp"
 
 #include <algorithm>
@@ -12,9 +13,9 @@
 namespace nekbone_k {
 namespace {
 
-// ---- Exchanges that do wrong -------------------------------------------------------------------
+// ---- Wrong exchanges ---------------------------------------------------------------------------
 
-// What a correct exchange delivered, spoiled.
+// Spoils the messages of a correct exchange.
 class Faulty final : public RightExchange {
  public:
   Faulty(Fault fault, Where where, const Communicator& comm, const HaloPlan& plan,
@@ -26,19 +27,20 @@ class Faulty final : public RightExchange {
         m_item_bytes(buffers.item_bytes),
         m_receive(static_cast<unsigned char*>(buffers.receive), buffers.bytes(plan)) {}
 
-  void start() override {
+  void post() override {
     m_before = received();
-    RightExchange::start();
+    RightExchange::post();
   }
 
-  void finish() override {
-    RightExchange::finish();
-    if (!m_active || m_plan.neighbours.empty()) return;
+  Arrival wait() override {
+    const Arrival arrival = RightExchange::wait();
+    if (!m_active || m_plan.neighbours.empty()) return arrival;
     std::vector<unsigned char> bytes = received();
     const std::vector<unsigned char> delivered = bytes;
     spoil(bytes);
     m_last = delivered;
     Kokkos::deep_copy(m_receive, HostBytes(bytes.data(), bytes.size()));
+    return arrival;
   }
 
  private:
@@ -104,15 +106,16 @@ std::unique_ptr<Exchange> faulty(const Communicator& comm, const HaloPlan& plan,
   return make_faulty(fault, where, comm, plan, buffers);
 }
 
-// Right for some calls, more than verification makes of one object and fewer than the tuner does.
+// Correct for some calls of an object: more than verification makes and fewer than the tuner makes.
 class TurnsWrong final : public RightExchange {
  public:
   TurnsWrong(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
       : RightExchange(comm, plan, buffers),
         m_receive(static_cast<unsigned char*>(buffers.receive), buffers.bytes(plan)) {}
-  void finish() override {
-    RightExchange::finish();
+  Arrival wait() override {
+    const Arrival arrival = RightExchange::wait();
     if (++m_calls > 4) Kokkos::deep_copy(m_receive, 0xff);  // bytes of a NaN
+    return arrival;
   }
 
  private:
@@ -123,9 +126,9 @@ class TurnsWrong final : public RightExchange {
 class Slow final : public RightExchange {
  public:
   using RightExchange::RightExchange;
-  void finish() override {
+  Arrival wait() override {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    RightExchange::finish();
+    return RightExchange::wait();
   }
 };
 
@@ -135,36 +138,35 @@ class Noted final : public RightExchange {
       : RightExchange(comm, plan, buffers), m_number(made_exchanges().size()) {
     made_exchanges().push_back({buffers.item_bytes});
   }
-  void start() override {
-    ++made_exchanges()[m_number].starts;
-    RightExchange::start();
+  void post() override {
+    ++made_exchanges()[m_number].calls;
+    RightExchange::post();
   }
 
  private:
   std::size_t m_number;
 };
 
-// What the last rank does not do.
+// The calls that the last rank neglects.
 enum class Neglect {
-  // One message is left behind, unreceived, for whoever comes next. To be used on host buffers: so
-  // short a message is gone once it is sent, while a GPU-aware MPI may wait for the receiver's
-  // buffer.
+  // It leaves one message unreceived for the next user. For host buffers: such a short message is
+  // gone once it is sent, while a GPU-aware MPI may wait for the buffer of the receiver.
   receiving_one,
-  // Nothing is sent from the third call of all objects on, so that its neighbours wait for ever if
-  // they are let.
+  // It sends nothing from the third call of all objects on, so that its neighbours wait forever
+  // unless there is a timeout.
   sending_for_long,
-  // The same from the sixth call of each object on: more than verification makes of one.
+  // It sends nothing from the sixth call of each object on: more calls than verification makes.
   sending_while_timed
 };
 
-// Pairwise messages, some of them neglected.
+// Pairwise messages; the last rank neglects some of them.
 template <Neglect neglect>
 class Neglectful final : public Exchange {
  public:
   Neglectful(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
       : m_comm(comm), m_plan(plan), m_buffers(buffers) {}
 
-  void start() override {
+  void post() override {
     Kokkos::fence("packed");
     const bool neglects = m_comm.rank() == m_comm.size() - 1;
     ++m_calls_of_this;
@@ -176,7 +178,7 @@ class Neglectful final : public Exchange {
       const auto slot = [&](void* buffer) {
         return static_cast<char*>(buffer) + n.offset * m_buffers.item_bytes;
       };
-      // Tag 17 is that of the pairwise strategies, which must not see it all the same.
+      // The pairwise strategies also use tag 17, but must not receive this message.
       if (sends)
         MPI_Isend(slot(m_buffers.send), bytes, MPI_BYTE, n.rank, 17, m_comm.get(),
                   &m_requests.emplace_back());
@@ -186,9 +188,10 @@ class Neglectful final : public Exchange {
     }
   }
 
-  void finish() override {
+  Arrival wait() override {
     wait_all(m_requests, m_buffers.patience);
     m_requests.clear();
+    return {};
   }
 
  private:
@@ -202,9 +205,9 @@ class Neglectful final : public Exchange {
 
 // ---- Exchanges that throw ----------------------------------------------------------------------
 
-enum class Phase { make, start, finish };
+enum class Phase { make, post, wait };
 
-// Throws before anything of the phase is done, so that messages of other ranks are left waiting.
+// Throws before it does any work of the phase, so that messages of other ranks stay pending.
 class Throwing final : public Exchange {
  public:
   Throwing(Phase phase, Where where, int right_calls, const Communicator& comm,
@@ -215,13 +218,13 @@ class Throwing final : public Exchange {
     throw_in(Phase::make);
     m_inner = inner(comm, plan, buffers);
   }
-  void start() override {
-    throw_in(Phase::start);
-    m_inner->start();
+  void post() override {
+    throw_in(Phase::post);
+    m_inner->post();
   }
-  void finish() override {
-    throw_in(Phase::finish);
-    m_inner->finish();
+  Arrival wait() override {
+    throw_in(Phase::wait);
+    return m_inner->wait();
   }
   void poison() override { m_inner->poison(); }
 
@@ -260,8 +263,8 @@ void add_throwers(std::vector<Thrower>& all, const std::string& name) {
                    make_throwing<phase, Where::last_rank, inner>});
   };
   add.template operator()<Phase::make>("make");
-  add.template operator()<Phase::start>("start");
-  add.template operator()<Phase::finish>("finish");
+  add.template operator()<Phase::post>("post");
+  add.template operator()<Phase::wait>("wait");
 }
 
 }  // namespace
@@ -316,16 +319,15 @@ Strategy turns_wrong(const std::string& name, bool overlapped) {
 }
 
 std::vector<Strategy> failing_while_timed() {
-  constexpr int right_calls = 5;  // more than verification makes of one object
+  constexpr int right_calls = 5;  // more than verification makes on one object
   return {
       named("stops sending", host_staged<make<Neglectful<Neglect::sending_while_timed>>>),
-      named(
-          "throws",
-          make_throwing<Phase::finish, Where::everywhere, host_staged<make_pairwise>, right_calls>),
+      named("throws",
+            make_throwing<Phase::wait, Where::everywhere, host_staged<make_pairwise>, right_calls>),
       named("throws on one rank",
-            make_throwing<Phase::start, Where::last_rank, host_staged<make_pairwise>, right_calls>),
+            make_throwing<Phase::post, Where::last_rank, host_staged<make_pairwise>, right_calls>),
       named("overlapped throws on one rank",
-            make_throwing<Phase::finish, Where::last_rank, host_staged<make_pairwise>, right_calls>,
+            make_throwing<Phase::wait, Where::last_rank, host_staged<make_pairwise>, right_calls>,
             true)};
 }
 

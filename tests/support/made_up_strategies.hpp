@@ -1,4 +1,5 @@
-// Strategies made up for the tests: right ones, wrong ones, and ones that throw.
+// SPDX-License-Identifier: BSD-3-Clause
+// Made-up strategies for the tests: correct ones, wrong ones, and ones that throw.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +12,13 @@
 
 namespace nekbone_k {
 
-/// A right exchange, pairwise messages staged through the host, for those that do something
-/// beside it or instead of it.
+/// A correct exchange: pairwise messages, staged through host memory. Base class of exchanges that
+/// add something to it or replace parts of it.
 class RightExchange : public Exchange {
  public:
   RightExchange(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers);
-  void start() override { m_inner->start(); }
-  void finish() override { m_inner->finish(); }
+  void post() override { m_inner->post(); }
+  Arrival wait() override { return m_inner->wait(); }
   void poison() override { m_inner->poison(); }
   void check() const override { m_inner->check(); }
 
@@ -32,70 +33,70 @@ std::unique_ptr<Exchange> make(const Communicator& comm, const HaloPlan& plan,
   return std::make_unique<Made>(comm, plan, buffers);
 }
 
-/// One whose exchanges `make` makes.
+/// A strategy whose exchanges come from `make`.
 Strategy named(const std::string& name, ExchangeFactory make, bool overlapped = false);
-/// A right one: pairwise messages, staged through the host.
+/// A correct strategy: pairwise messages, staged through host memory.
 Strategy good(const std::string& name, bool overlapped = false);
 
-/// An exchange that was made: how long its items are, and how often it was started.
+/// A made exchange: the size of its items and the number of its calls.
 struct MadeExchange {
   std::size_t item_bytes = 0;
-  int starts = 0;
+  int calls = 0;
 };
-/// A right one that adds each exchange that is made of it to made_exchanges().
+/// A correct strategy that adds each of its exchanges to made_exchanges().
 Strategy noted(const std::string& name, bool overlapped = false);
 std::vector<MadeExchange>& made_exchanges();
 
-/// Which ranks do wrong.
+/// The ranks at fault.
 enum class Where { everywhere, last_rank };
 
-/// What they do to the messages that a right exchange delivered.
+/// The damage to the messages of a correct exchange.
 enum class Fault {
   delivers_nothing,
-  skips_a_neighbour,          ///< whose part of the receive buffer stays as it was
+  skips_a_neighbour,          ///< its part of the receive buffer stays unchanged
   corrupts_a_byte,            ///< the least significant of the first item
-  delivers_the_last_call,     ///< right at the first call, one call behind after it
-  reverses_a_message,         ///< right values in wrong slots
-  swaps_components,           ///< right with one component
-  fails_for_floats,           ///< right for double
-  fails_for_three_components  ///< right for fewer
+  delivers_the_last_call,     ///< correct at the first call, then one call behind
+  reverses_a_message,         ///< correct values in wrong slots
+  swaps_components,           ///< correct with one component
+  fails_for_floats,           ///< correct for double
+  fails_for_three_components  ///< correct for fewer
 };
 
-/// An exchange with that fault; pairwise messages, staged through the host, but for it.
+/// A pairwise exchange staged through host memory, with this fault.
 std::unique_ptr<Exchange> make_faulty(Fault fault, Where where, const Communicator& comm,
                                       const HaloPlan& plan, const MessageBuffers& buffers);
 
-/// A strategy that has to be found wrong where DOFs are shared.
+/// A strategy that verification must find wrong if DOFs are shared.
 struct Wrong {
   Strategy strategy;
   Where where;
 };
-/// One for each fault and place, and one that leaves a message behind.
+/// One strategy per fault and place, and one that leaves a message unreceived.
 std::vector<Wrong> wrong_strategies();
 
-/// One of which the last rank sends nothing from the third call of all its exchanges on, so that
-/// the neighbours wait for ever if they are let.
+/// A strategy whose last rank sends nothing from the third call of all its exchanges on, so that
+/// its neighbours wait forever unless there is a timeout.
 Strategy stops_sending(const std::string& name);
 
-/// One whose exchanges are right for the first few calls of each, and then deliver NaN.
+/// A strategy whose exchanges are each correct for a few calls and then deliver NaN.
 Strategy turns_wrong(const std::string& name, bool overlapped = false);
-/// Right ones for the first calls of each exchange; then messages do not come, or they throw "out
-/// of rendezvous slots".
+/// Strategies whose exchanges are each correct for a few calls. Then messages do not arrive, or the
+/// exchanges throw "out of rendezvous slots".
 std::vector<Strategy> failing_while_timed();
-/// A right one that takes some milliseconds.
+/// A correct strategy that takes some milliseconds.
 Strategy slow(const std::string& name);
 
-/// What makes exchanges that throw "out of rendezvous slots".
+/// A factory of exchanges that throw "out of rendezvous slots".
 struct Thrower {
   std::string name;
   Where where;
   ExchangeFactory make;
 };
-/// Those that throw when made, at the start or at the finish; everywhere or on one rank; messages
-/// that nobody receives then, or a collective that some ranks never join.
+/// Factories of exchanges that throw when they are made, post or wait, on all ranks or on
+/// one rank. They leave messages that nobody receives, or a collective that some ranks never join.
 std::vector<Thrower> throwers();
 
-/// How GoogleTest names them.
+/// Their names in GoogleTest.
 inline void PrintTo(const Wrong& wrong, std::ostream* out) { *out << wrong.strategy.name; }
 inline void PrintTo(const Thrower& thrower, std::ostream* out) { *out << thrower.name; }
 

@@ -1,6 +1,7 @@
-// The main of all GoogleTest programs here: starts MPI and Kokkos, and makes the ranks speak with
-// one voice. Rank 0 prints as usual, the others only their failures, and every rank returns 1 as
-// soon as one of them failed.
+// SPDX-License-Identifier: BSD-3-Clause
+// The main of all GoogleTest programs: starts MPI and Kokkos, and combines the output of the ranks.
+// Rank 0 prints as usual, and the others print only their failures. Every rank returns 1 if any
+// rank failed.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -13,13 +14,14 @@
 
 namespace {
 
-// Prints the failures of a rank that is otherwise silent, each as one write so that ranks do not
-// mix.
+// Prints the failures of a rank that is otherwise silent, each in one write, so that output of
+// ranks does not mix.
 class FailurePrinter : public testing::EmptyTestEventListener {
  public:
   explicit FailurePrinter(int rank) : m_rank(rank) {}
 
-  // Remembered here: asking GoogleTest for the present test while it reports a result deadlocks.
+  // Stored here, because asking GoogleTest for the current test while it reports a result
+  // deadlocks.
   void OnTestStart(const testing::TestInfo& test) override {
     m_test = std::string(test.test_suite_name()) + '.' + test.name() + ": ";
   }
@@ -40,7 +42,7 @@ class FailurePrinter : public testing::EmptyTestEventListener {
   std::string m_test;
 };
 
-// Runs the tests; returns 1 on every rank when a test failed, or none was selected, on any of them.
+// Runs the tests. Returns 1 on every rank if a test failed or no test was selected on any rank.
 int run_on_all_ranks() {
   int rank = 0;
   int size = 1;

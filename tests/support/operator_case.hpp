@@ -1,4 +1,5 @@
-// An operator on a small mesh, with its independent reference.
+// SPDX-License-Identifier: BSD-3-Clause
+// An operator on a small mesh and its independent reference.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,11 +12,12 @@
 
 namespace nekbone_k {
 
-// The largest error of an entry of A u over the largest entry: sums of some hundred products of
-// either sign, the most at high order. Measured are 4e-14, at order 14.
+// Tolerance of an entry of A u, relative to the largest entry. An entry is a sum of some hundred
+// products of either sign, the most at high order. The largest measured error is 4e-14, at order
+// 14.
 inline constexpr double operator_tolerance = 2e-13;
 
-// Seven elements at least, so that every number of ranks has one each.
+// At least seven elements, so that each of up to seven ranks has one.
 inline MeshSpec operator_spec(Deformation deformation) {
   MeshSpec spec;
   spec.elements = {2, 2, 2};
@@ -46,14 +48,14 @@ struct OperatorCase {
         geometry(space),
         a(space, geometry, lambda) {}
 
-  // A u by id, and uᵀ A u summed over the ranks.
+  // A u by id, and uᵀ A u over all ranks. Collective.
   std::pair<ById, double> apply(const ById& u) const {
     const auto au = space.make_vector("Au");
     const double u_dot_au = a.apply(to_assembled(space, reference.mesh(), u), au);
     return {to_ids(comm, space, reference.mesh(), au), u_dot_au};
   }
 
-  // Of strongly distorted elements of high order stored factors keep fewer digits.
+  // Stored factors of strongly distorted elements of high order keep fewer digits. Collective.
   void expect_equals_reference(double within = operator_tolerance) const {
     const ById u = reference.mesh().random(1), expected = reference.apply(u);
     const auto [au, u_dot_au] = apply(u);

@@ -1,4 +1,5 @@
-// Several nodes on one machine.
+// SPDX-License-Identifier: BSD-3-Clause
+// Pretends several nodes on one machine.
 #pragma once
 
 #include <cstdlib>
@@ -6,7 +7,7 @@
 
 namespace nekbone_k {
 
-// While it lives, each n ranks of a node count as a node of their own; see nodes_of_ranks().
+// While it lives, each group of n ranks of a node counts as a separate node; see nodes_of_ranks().
 class PretendedNodes {
  public:
   explicit PretendedNodes(int n) { setenv(variable, std::to_string(n).c_str(), 1); }

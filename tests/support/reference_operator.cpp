@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "support/reference_operator.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@ namespace {
 
 using Real = long double;
 
-// P_n(x) and, by the identity (x² - 1) P_n' = n (x P_n - P_{n-1}), its slope inside (-1, 1).
+// P_n(x), and its derivative inside (-1, 1) by the identity (x² - 1) P_n' = n (x P_n - P_{n-1}).
 std::array<Real, 2> legendre(int n, Real x) {
   Real previous = 1, value = x;
   for (int k = 2; k <= n; ++k) {
@@ -24,7 +25,8 @@ std::array<Real, 2> legendre(int n, Real x) {
   return {value, n * (x * value - previous) / (x * x - 1)};
 }
 
-// The ends and the roots of P_N', each between two neighbours of a grid fine enough to part them.
+// The ends and the roots of P_N'. Bisection finds each root between two neighbours of a grid that
+// is fine enough to separate the roots.
 std::vector<Real> gll_nodes(int order) {
   std::vector<Real> nodes{-1};
   const auto slope = [&](Real x) { return legendre(order, x)[1]; };
@@ -56,7 +58,7 @@ ReferenceMesh::ReferenceMesh(const MeshSpec& spec, int order) : m_spec(spec), m_
     const Real p = i == 0 || i == order ? end : legendre(order, x[i])[0];
     m_nodes.push_back(static_cast<double>(x[i]));
     m_weights.push_back(static_cast<double>(2 / (order * (order + 1) * p * p)));
-    // The slope at x_i of the Lagrange polynomial of x_j, by the product rule.
+    // The derivative at x_i of the Lagrange polynomial of x_j, by the product rule.
     for (int j = 0; j < nq(); ++j) {
       Real sum = 0;
       for (int m = 0; m < nq(); ++m) {
@@ -69,7 +71,7 @@ ReferenceMesh::ReferenceMesh(const MeshSpec& spec, int order) : m_spec(spec), m_
       m_derivative[i * nq() + j] = static_cast<double>(sum);
     }
   }
-  // Tables, as the operator asks for each many times.
+  // Tables, because the operator looks each value up many times.
   for_each_node([&](int e, int i, int j, int k) {
     const auto at = element(e);
     const GlobalId px = (at[0] * order + i) % m_length[0], py = (at[1] * order + j) % m_length[1],
@@ -101,7 +103,7 @@ std::array<double, 3> ReferenceMesh::coordinates(int e, int i, int j, int k) con
   const auto at = element(e);
   BoxMapping map{m_spec.deformation, m_spec.epsilon, {}};
   std::copy(m_spec.extent.begin(), m_spec.extent.end(), map.extent);
-  // At fractions of the element.
+  // The point at fractions of the element.
   const auto mapped = [&](double a, double b, double c) -> std::array<double, 3> {
     const Point p = map((at[0] + a) / m_spec.elements[0], (at[1] + b) / m_spec.elements[1],
                         (at[2] + c) / m_spec.elements[2]);
@@ -110,7 +112,7 @@ std::array<double, 3> ReferenceMesh::coordinates(int e, int i, int j, int k) con
   const std::array<double, 3> fraction{(m_nodes[i] + 1) / 2, (m_nodes[j] + 1) / 2,
                                        (m_nodes[k] + 1) / 2};
   if (m_spec.geometry == Geometry::stored) return mapped(fraction[0], fraction[1], fraction[2]);
-  // Straight edges: along one direction after the other between the corners.
+  // Straight edges: interpolates between the corners along one direction after the other.
   const auto between = [](double f, const std::array<double, 3>& from,
                           const std::array<double, 3>& to) {
     std::array<double, 3> p{};
@@ -220,7 +222,7 @@ std::vector<AssembledPoint> assembled_points(const AssembledSpace& space,
   const auto elements = Kokkos::create_mirror_view_and_copy(HostMemory(), space.elements());
   const ElementLayout& layout = space.layout();
   const int nq = layout.nq, n_surface = layout.n_surface() * ElementLayout::lanes;
-  // The lists of blocks, written out.
+  // Copies the lists of the blocks into one array.
   const DeviceVector<LocalIndex> on_device("entries", layout.n_surface_values());
   const IndexLists::Reader lists = space.surface_entries().reader();
   Kokkos::parallel_for(
@@ -272,7 +274,7 @@ ById to_ids(const Communicator& comm, const AssembledSpace& space, const Referen
   constexpr double nothing = -std::numeric_limits<double>::infinity();
   std::vector<double> assembled = to_host(vector);
   ById largest(mesh.n_points(), nothing), negated(mesh.n_points(), nothing);
-  // Counted, not expected one by one: a defect may strike every DOF.
+  // Counted rather than expected one by one, because a defect may affect every DOF.
   int n_nan = 0, n_nonzero_masked = 0, n_nonzero_padding = 0, n_different_copies = 0;
   std::vector<bool> is_dof(assembled.size(), false);
   for (const AssembledPoint& p : assembled_points(space, mesh)) {
@@ -309,7 +311,7 @@ double dot(const ById& a, const ById& b) {
 double max_abs(const ById& a) {
   double largest = 0;
   for (const double value : a) {
-    if (std::isnan(value)) return value;  // which std::max would drop
+    if (std::isnan(value)) return value;  // std::max would drop it
     largest = std::max(largest, std::abs(value));
   }
   return largest;

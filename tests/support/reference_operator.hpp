@@ -1,6 +1,7 @@
-// The mesh and the operator by plain loops over the whole mesh, on every rank alike, with a basis
-// of their own and vectors numbered densely by global id; and the way between those and assembled
-// vectors.
+// SPDX-License-Identifier: BSD-3-Clause
+// A reference mesh and operator by plain loops over the whole mesh, identical on every rank. They
+// have their own basis and vectors numbered densely by global id. Functions convert between these
+// and assembled vectors.
 #pragma once
 
 #include <array>
@@ -9,16 +10,17 @@
 #include "core/communicator.hpp"
 #include "mesh/box_mesh.hpp"
 #include "operators/assembled_space.hpp"
-#include "operators/axhelm.hpp"
+#include "operators/axhelm/axhelm.hpp"
 
 namespace nekbone_k {
 
-// Whether a GPU's threads add to Au as they come: then its last bits may differ from call to call.
+// Whether the threads of a GPU add to Au in any order, so that its last bits may differ from call
+// to call.
 inline bool adds_in_any_order(int order) {
   return !is_host_device && can_add_surface_results(order);
 }
 
-// A value for every point of the whole mesh's lattice, by global id.
+// A value per point of the whole mesh's lattice, by global id.
 using ById = std::vector<double>;
 
 class ReferenceMesh {
@@ -29,7 +31,7 @@ class ReferenceMesh {
   int order() const { return m_order; }
   int nq() const { return m_order + 1; }
   int n_elements() const { return static_cast<int>(m_spec.total_elements()); }
-  // Points of the lattice, Dirichlet ones included.
+  // Points of the lattice, including Dirichlet points.
   GlobalId n_points() const { return m_length[0] * m_length[1] * m_length[2]; }
   // Elements are numbered first direction fastest.
   int element_number(const std::array<int, 3>& element) const;
@@ -37,10 +39,10 @@ class ReferenceMesh {
     return m_ids[((std::size_t{1} * element * nq() + k) * nq() + j) * nq() + i];
   }
   bool is_masked(GlobalId id) const { return m_masked[id]; }
-  // Where node (i, j, k) of the element lies.
+  // Coordinates of node (i, j, k) of the element.
   std::array<double, 3> coordinates(int element, int i, int j, int k) const;
 
-  // action(element, i, j, k) at every node of every element.
+  // Calls action(element, i, j, k) at every node of every element.
   template <class Action>
   void for_each_node(const Action& action) const {
     for (int e = 0; e < n_elements(); ++e)
@@ -99,7 +101,7 @@ class ReferenceOperator {
   std::vector<Metric> m_metric;
 };
 
-// One node of one of a rank's elements, and where an assembled vector holds its value.
+// A node of an element of this rank, and the entry of its value in an assembled vector.
 struct AssembledPoint {
   LocalIndex position;         // in the processing order
   std::array<int, 3> element;  // in the whole mesh
@@ -113,19 +115,19 @@ std::vector<AssembledPoint> assembled_points(const AssembledSpace& space,
 
 std::vector<double> to_host(const DeviceVector<double>& vector);
 
-// The assembled vector of these values; Dirichlet points and padding stay zero.
+// The assembled vector of `values`; Dirichlet points and padding stay zero.
 DeviceVector<double> to_assembled(const AssembledSpace& space, const ReferenceMesh& mesh,
                                   const ById& values);
 
-// The values of an assembled vector on every rank. Expects that all copies of a DOF are bitwise
+// The values of an assembled vector, on every rank. Expects that all copies of a DOF are bitwise
 // equal, and that Dirichlet points and padding are zero. Collective.
 ById to_ids(const Communicator& comm, const AssembledSpace& space, const ReferenceMesh& mesh,
             const DeviceVector<double>& vector);
 
 double dot(const ById& a, const ById& b);
-// NaN if there is one.
+// Largest absolute value; NaN if there is one.
 double max_abs(const ById& a);
-// Largest difference over the largest of `expected`.
+// Largest difference, relative to the largest value of `expected`.
 double relative_difference(const ById& found, const ById& expected);
 
 }  // namespace nekbone_k

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "support/report_records.hpp"
 
 #include <limits>
@@ -156,7 +157,19 @@ TransferRecord usual_transfers() {
       for (const std::size_t offset : {0, 8, 3})
         transfers.probe.entries.push_back({place, ProbeMemory::direct, bytes, offset, "", 1e-6});
   transfers.seconds = 0.0625;
+  transfers.several_nodes = true;
   return transfers;
+}
+
+MpiTrial crashed_trial() {
+  MpiTrial trial;
+  trial.outcome = TrialOutcome::crashed;
+  trial.what = "crashed by SIGSEGV, at a message of 8 B at offset 0 B";
+  trial.host = "node2";
+  trial.found = "2026-11-21T21:21:40Z";
+  trial.file = "/cache/mpi-trials.json";
+  trial.seconds = 0.75;
+  return trial;
 }
 
 MachineRecord usual_machine() {
@@ -268,6 +281,9 @@ RunRecord extreme_run() {
   m.transfers = usual_transfers();
   for (ProbeEntry& entry : m.transfers->probe.entries) entry.failure = std::string(300, 'f');
   m.transfers->on_host = false;
+  m.transfers->trial = crashed_trial();
+  m.transfers->trial.what = std::string(300, 'w');
+  m.transfers->trial.file = std::string(300, 'f');
   m.mpi_library = "MPICH Version:\t4.0.2\nMPICH Device: ch4\n" + std::string(300, 'c');
   for (int i = 0; i < 1000; ++i) r.grid.candidates.push_back(r.grid.candidates[i]);
   for (GridCandidate& c : r.grid.candidates)

@@ -1,30 +1,33 @@
-// Records made up for the tests of the report.
+// SPDX-License-Identifier: BSD-3-Clause
+// Made-up records for the tests of the report.
 #pragma once
 
-#include "app/run_record.hpp"
+#include "report/run_record.hpp"
 
 namespace nekbone_k {
 
-// Order 7 with two plain strategies, the faster of which also ran with the work, and two overlapped
-// ones, of which one hides its exchange in the noise and is selected.
+// Order 7 with two plain and two overlapped strategies. The faster plain one also ran with the
+// work. One overlapped strategy hides its exchange within the noise and is selected.
 OrderRecord usual_order();
-// What messages of two places and one carrier cost, and one path that is not known.
+// Costs of messages of one carrier at two places, and one unknown path.
 MachinePaths usual_paths();
-// Three sizes at three offsets within a node and between nodes, all right, of host memory.
+// Three sizes at three offsets, within a node and between nodes, all correct, in host memory.
 TransferRecord usual_transfers();
+// A trial of MPI on node2 that crashed in this run.
+MpiTrial crashed_trial();
 // Four ranks on two nodes.
 MachineRecord usual_machine();
-// That machine, that order, and a CG run that passed.
+// usual_machine(), usual_order() and a CG run that passed.
 RunRecord usual_run();
-// Nothing is shared.
+// A run on one rank, so nothing is shared.
 RunRecord one_rank_run();
-// One strategy is wrong, with much to say about it.
+// One strategy is wrong, with a long failure text.
 RunRecord wrong_candidate_run();
-// All strategies threw, so that no CG ran.
+// All strategies threw, so CG did not run.
 RunRecord nothing_right_run();
 // CG met a NaN.
 RunRecord broken_down_run();
-// Nothing fits the columns it was meant for.
+// No value fits its column.
 RunRecord extreme_run();
 
 }  // namespace nekbone_k

@@ -1,4 +1,5 @@
-// A kernel that runs until it is told to end: what others do meanwhile does not wait for it.
+// SPDX-License-Identifier: BSD-3-Clause
+// A kernel that runs until end() is called, to test that other work does not wait for it.
 #pragma once
 
 #include "core/types.hpp"
@@ -9,14 +10,14 @@ struct RunUntilTold {
   using Signal = Kokkos::View<int, Kokkos::SharedHostPinnedSpace>;
   Signal end, ended;
   KOKKOS_FUNCTION void operator()(int) const {
-    // A look at the host's memory takes about a microsecond.
+    // Polling host memory takes about a microsecond.
     for (int looks = 0; *static_cast<volatile int*>(end.data()) == 0 && looks < 10'000'000;)
       ++looks;
     *static_cast<volatile int*>(ended.data()) = 1;
   }
 };
 
-// On `stream`, or for some seconds where it is not told.
+// Runs on `stream`; ends by itself after some seconds.
 class RunningWork {
  public:
   explicit RunningWork(const ExecutionSpace& stream = {}) : m_stream(stream) {

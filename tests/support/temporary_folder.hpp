@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A folder for the files of one test.
 #pragma once
 
@@ -11,7 +12,7 @@
 
 namespace nekbone_k {
 
-// Made with the object, and gone with it.
+// Creates the folder; the destructor removes it.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

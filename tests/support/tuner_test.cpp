@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "support/tuner_test.hpp"
 
 #include <algorithm>
@@ -9,7 +10,8 @@ namespace {
 
 constexpr GlobalId of_all = 7;
 
-// A ring: six DOFs with the next rank, and one that all share, in front of private ones.
+// A ring: private DOFs, six DOFs shared with the next rank, and one DOF that all ranks share, which
+// comes first.
 std::vector<GlobalId> ring_ids(int rank, int size) {
   std::vector<GlobalId> ids{of_all, of_all};
   for (int i = 0; i < 6; ++i) {
@@ -20,7 +22,7 @@ std::vector<GlobalId> ring_ids(int rank, int size) {
   return ids;
 }
 
-// The result as one text, down to the last bit of every sample.
+// The result as text, exact to the last bit of every sample.
 std::string fingerprint(const TuningResult& result) {
   std::ostringstream text;
   text << std::hexfloat << result.selected << ' ' << result.rounds_alone << ' '
@@ -48,7 +50,8 @@ std::string fingerprint(const TuningResult& result) {
 
 using Stage = std::optional<StageResult> CandidateResult::*;
 
-// Whether one of `members` was faster than `samples`, by the rule of stage.hpp for leaving out.
+// Whether one of `members` was faster than `samples`, by the rule of stage.hpp for dropping
+// candidates.
 bool could_not_win(const TuningResult& result, const std::vector<int>& members, Stage stage,
                    const std::vector<double>& samples) {
   return samples.size() >= 5 && std::any_of(members.begin(), members.end(), [&](int m) {
@@ -61,12 +64,12 @@ bool could_not_win(const TuningResult& result, const std::vector<int>& members, 
          });
 }
 
-// Expects that the results of `members` in a stage follow from their samples, less `work` in the
+// Expects that the results of `members` in a stage follow from their samples, minus `work` of the
 // same round, by the rule of tuner.hpp. Returns the winner.
 int expect_follows_from_samples(const TuningResult& result, const std::vector<int>& members,
                                 Stage stage, int rounds, const std::vector<double>& work) {
   if (members.empty()) return -1;
-  // The samples, the work's changes from round to round taken out.
+  // The samples without the changes of the work from round to round.
   const double usual_work = work.empty() ? 0 : median(work);
   const auto of = [&](int m) {
     std::vector<double> times = (result.candidates[m].*stage)->samples;
@@ -78,7 +81,7 @@ int expect_follows_from_samples(const TuningResult& result, const std::vector<in
   int best = *std::find_if_not(members.begin(), members.end(), is_stopped);
   for (const int m : members)
     if (!is_stopped(m) && median(of(m)) < median(of(best))) best = m;
-  // Of the best in the rounds that m took part in.
+  // Samples of the best candidate in the rounds that m took part in.
   const auto best_beside = [&](int m) {
     std::vector<double> times = of(best);
     times.resize(of(m).size());
@@ -105,7 +108,7 @@ int expect_follows_from_samples(const TuningResult& result, const std::vector<in
     const bool is_tied = std::count(tied.begin(), tied.end(), m) > 0;
     EXPECT_EQ(found.tie, is_tied && tied.size() > 1) << name;
   }
-  // What ties under work, or nearly so, is chosen from by how the same exchange did alone.
+  // Candidates that tie or nearly tie with work are ranked by the time of their exchange alone.
   int winner = tied.front();
   const auto alone = [&](int m) {
     const Strategy& strategy = result.candidates[m].strategy;
@@ -160,7 +163,7 @@ void TunerTest::expect_consistent(const GatherScatter& gs, const TuningResult& r
   }
 
   EXPECT_EQ(result.breakdown.has_value(), shares && result.selected >= 0);
-  if (!shares) {  // nothing tells them apart: the first is taken, none timed
+  if (!shares) {  // the tuner cannot compare: it takes the first and times none
     const auto right = [](const CandidateResult& c) { return c.verified; };
     const auto first = std::find_if(result.candidates.begin(), result.candidates.end(), right);
     EXPECT_EQ(result.selected, first == result.candidates.end()

@@ -1,4 +1,5 @@
-// Where the tiles of the element kernel have their values.
+// SPDX-License-Identifier: BSD-3-Clause
+// The placement of values in the tiles of the element kernel.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,12 +7,12 @@
 #include <set>
 #include <utility>
 
-#include "operators/axhelm_kernel.hpp"
+#include "operators/axhelm/axhelm_tiles.hpp"
 
 namespace nekbone_k {
 namespace {
 
-/// The most of `n` places that meet in one of 16 banks, of 16 that threads beside each other use.
+/// Maximum number of places in the same of 16 banks, over groups of 16 consecutive threads.
 template <class Place>
 int most_in_a_bank(int n, const Place& place) {
   int most = 0;
@@ -34,7 +35,7 @@ void expect_places() {
       for (int i = 0; i < nq; ++i) {
         places_r.insert(Tiles::at_r(l, i, j));
         places_s.insert(Tiles::at_s(l, i, j));
-        // Values of a line along r are beside each other, those of one along s a row apart.
+        // Values of a line along r are consecutive; those of a line along s are one row apart.
         EXPECT_EQ(Tiles::at_r(l, i, j), Tiles::at_r(l, 0, j) + i);
         EXPECT_EQ(Tiles::at_s(l, i, j), Tiles::at_s(l, i, 0) + j * nq);
         if (i == 0) begins_r.insert(Tiles::at_r(l, i, j));
@@ -72,7 +73,7 @@ void expect_few_meet() {
 
 template <int nq>
 void expect_all() {
-  // As many layers as there are, and some that do not divide them.
+  // All layers at once, and numbers of layers that do not divide them.
   expect_places<nq, nq, 1, false>();
   expect_places<nq, nq, 16, false>();
   expect_places<nq, nq, 16, true>();

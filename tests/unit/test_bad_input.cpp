@@ -1,4 +1,5 @@
-// What each mistake in the input is told: the place, the key, what was given and what is allowed.
+// SPDX-License-Identifier: BSD-3-Clause
+// Error messages for mistakes in the input: place, key, given value and allowed values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <mpi.h>
@@ -11,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "app/case.hpp"
-#include "app/yaml_reader.hpp"
 #include "core/errors.hpp"
 #include "gs/strategy_table.hpp"
+#include "input/case.hpp"
+#include "input/yaml_reader.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -24,7 +25,7 @@ using testing::StartsWith;
 
 using Texts = std::vector<std::string>;
 
-/// What `action` says when it throws InputError; fails the test if it does not.
+/// The text of the InputError that `action` throws. Fails the test if it throws none.
 std::string message_of(const std::function<void()>& action) {
   try {
     action();
@@ -42,7 +43,7 @@ std::string repeated(const std::string& text, int times) {
   return all;
 }
 
-// ", " and its name for each.
+// The names of all strategies, each after ", ".
 std::string strategy_names() {
   std::string names;
   for (const Strategy& strategy : all_strategies()) names += ", " + strategy.name;
@@ -51,7 +52,7 @@ std::string strategy_names() {
 
 struct Mistake {
   std::string test_name, yaml;
-  std::string message;  ///< its beginning
+  std::string message;  ///< its first words
   Texts overrides{};
   int ranks = 1;
 };
@@ -92,7 +93,7 @@ const std::vector<Mistake> unknown_keys{
      "x.yaml:2: gather_scatter.tuning.minimum_rounds: unknown key; points join keys for --set "
      "only, so write 'tuning: {minimum_rounds: ...}'; allowed here: strategies, "
      "components, precision, audit, audit_others, tuning"},
-    // Its default would not fit the problem, but that is not what is wrong.
+    // The default of the misspelt key conflicts with the problem, but the message must not say so.
     {"BeforeKeysAreCompared", "mesh:\n  periodc: false\nproblem: nekbone\n",
      "x.yaml:2: mesh.periodc: unknown key; did you mean 'periodic'?"},
 };
@@ -408,13 +409,29 @@ const std::vector<Mistake> not_an_input{
     {"Empty", "", "x.yaml: empty; give at least one key"},
     {"OnlyComments", "# nothing\n\n# here\n", "x.yaml: empty"},
     {"OnlyADocumentStart", "---\n", "x.yaml: empty"},
-    {"OpenBracket", "orders: [7]\nmesh:\n  elements: [4, 4\n", "x.yaml:4: not YAML: "},
+    {"OpenBracket", "orders: [7]\nmesh:\n  elements: [4, 4\n",
+     "x.yaml:3: not YAML: the bracket [ is never closed; add ]"},
+    {"OpenBracketBeforeOtherKeys", "mesh: {elements: [4, 4}\norders: [1]\n",
+     "x.yaml:1: not YAML: the bracket [ is never closed; add ]"},
+    {"OpenBrace", "orders: [7]\nsolver: {order: 3,\n  iterations: 5\n",
+     "x.yaml:2: not YAML: the bracket { is never closed; add }"},
+    {"OpenBraceAfterAComment", "# it's [not\nsolver: {order: 3 # {]\n",
+     "x.yaml:2: not YAML: the bracket { is never closed; add }"},
+    {"OpenQuote", "orders: [7]\nproblem: \"nekbone\nsolver: {order: 3}\n",
+     "x.yaml:2: not YAML: the quote \" is never closed; add \""},
+    {"OpenSingleQuote", "report:\n  json: 'it''s\n",
+     "x.yaml:2: not YAML: the quote ' is never closed; add '"},
+    {"OpenQuoteAfterAnEscape", "report: {json: \"a\\\"}\n",
+     "x.yaml:1: not YAML: the quote \" is never closed; add \""},
+    {"BracketAfterWordsWithQuotes", "report: {json: it's}\norders: [1\n",
+     "x.yaml:2: not YAML: the bracket [ is never closed; add ]"},
     {"BadIndentation", "orders: [7]\n  problem: nekbone\n", "x.yaml:2: not YAML: "},
     {"IndentedByATab", "solver:\n\torder: 3\n",
      "x.yaml:2: not YAML: a tab cannot indent; use blanks"},
     {"IndentedByBlanksAndATab", "solver:\n  order: 3\n  \titerations: 3\n",
      "x.yaml:3: not YAML: a tab cannot indent; use blanks"},
-    {"BrokenAfterATab", "orders:\t[7]\nmesh:\t[4, 4\n", "x.yaml:3: not YAML: end of sequence"},
+    {"BrokenAfterATab", "orders:\t[7]\nmesh:\t[4, 4\n",
+     "x.yaml:2: not YAML: the bracket [ is never closed"},
     {"WithANulByte", std::string("orders: [7]\nsolver: {order: 3}\n# \0\n", 34),
      "x.yaml:3: holds a NUL byte, which no text does; remove it"},
     {"LittleEndianUtf16", std::string("\xFF\xFE{\0}\0", 6),
@@ -438,7 +455,10 @@ const std::vector<Mistake> not_an_input{
     {"NestedDeeply", "orders: " + repeated("[", 100) + repeated("]", 100),
      "x.yaml:1: nested too deeply"},
     {"NestedMoreDeeplyThanTheParserGoes", "orders: " + repeated("[", 100000),
-     "x.yaml:1: not YAML: "},
+     "x.yaml:1: not YAML: the bracket [ is never closed; add ]"},
+    {"MoreValuesThanAnInputMayHave", "orders: [1" + repeated(",\n1", 300'000) + "]",
+     "x.yaml:99999: orders: too many values; allowed: at most 100000 in the whole input, counting "
+     "what an alias stands for each time"},
     {"ControlCharactersAreShown", "problem: \"a\\nb\"",
      "x.yaml:1: problem: given the text \"a\\x0ab\"; allowed: one of"},
 };
@@ -449,7 +469,15 @@ const std::vector<Mistake> malformed_overrides{
      "--set solver.order: given no '='; write --set key.path=value, for example --set "
      "solver.order=3",
      {"solver.order"}},
-    {"Empty", "{}", "--set : given no '='", {""}},
+    {"WithABlankForTheEqualsSign",
+     "{}",
+     "--set solver.order  3: given no '='; write --set solver.order=3",
+     {"solver.order  3"}},
+    {"EndingInABlank",
+     "{}",
+     "--set solver.order : given no '='; write --set key.path=value",
+     {"solver.order "}},
+    {"Empty", "{}", "--set : given no '='; write --set key.path=value", {""}},
     {"WithoutAKey",
      "{}",
      "--set =3: given a key path with an empty key; write --set key.path=value",
@@ -469,7 +497,10 @@ const std::vector<Mistake> malformed_overrides{
      "mesh:\n  elements: [1, 2, 3]\n",
      "--set mesh.elements.0=3: mesh.elements is [1, 2, 3] (x.yaml:2) and has no keys",
      {"mesh.elements.0=3"}},
-    {"ValueIsNotYaml", "{}", "--set mesh.elements=[4,4: not YAML: ", {"mesh.elements=[4,4"}},
+    {"ValueIsNotYaml",
+     "{}",
+     "--set mesh.elements=[4,4: not YAML: the bracket [ is never closed; add ]",
+     {"mesh.elements=[4,4"}},
     {"UnknownKey",
      "solver: {order: 3}",
      "--set solver.ordr=4: solver.ordr: unknown key; did you mean 'order'? allowed here: order, "
@@ -561,7 +592,7 @@ TEST(BadInputMessage, ComesSoonForAliasesOfAliases) {
     text += "a" + next + ": &a" + next + " [*a" + last + ", *a" + last + "]\n";
   }
   EXPECT_THAT(message_of([&] { parse_case(text, "x.yaml", {}, 1); }),
-              HasSubstr("nested too deeply"));
+              HasSubstr("too many values; allowed: at most 100000 in the whole input"));
 }
 
 TEST(BadInputNearestWord, CountsEdits) {
@@ -577,7 +608,7 @@ TEST(BadInputNearestWord, CountsEdits) {
 
 // ---- Files --------------------------------------------------------------------------------------
 
-/// A folder for one test, removed with it.
+/// A folder for each test.
 class BadInputFile : public testing::Test {
  protected:
   void SetUp() override {
@@ -639,7 +670,7 @@ TEST_F(BadInputFile, ThatCannotBeOpenedIsNamedWithTheReason) {
 }
 
 TEST_F(BadInputFile, ThatBreaksOffIsNamed) {
-  // Linux opens it for its owner, and fails to read the unmapped first page.
+  // Linux opens this file for its owner, but cannot read the unmapped first page.
   const std::string path = "/proc/self/mem";
   if (!std::ifstream(path)) GTEST_SKIP() << "no such file here";
   EXPECT_EQ(message_for(path), path + ": cannot be read");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "mesh/box_mesh.hpp"
 
 #include <gtest/gtest.h>
@@ -26,8 +27,8 @@ MeshSpec spec_of(const Box& box) {
   return spec;
 }
 
-// Where a point lies, closed over periodic directions; rounded, so that the same place reached from
-// two elements compares equal.
+// The position of a point, wrapped in periodic directions. Rounded, so that positions computed from
+// two elements compare equal.
 using Place = std::array<long, 3>;
 constexpr double places_per_unit = 1e9;
 
@@ -60,7 +61,7 @@ class BoxMeshBox : public testing::TestWithParam<Box> {
     return counts;
   }
 
-  // action(mesh, place, lattice point) at every node of every element of every rank.
+  // Calls action(mesh, place, lattice point) at every node of every element of every rank.
   template <class Action>
   void for_each_node(int ranks, const Action& action) const {
     for (int rank = 0; rank < ranks; ++rank) {
@@ -76,7 +77,7 @@ class BoxMeshBox : public testing::TestWithParam<Box> {
 };
 
 TEST_P(BoxMeshBox, IdsAreEqualWhereAndOnlyWherePlacesAre) {
-  std::map<Place, GlobalId> id_at;  // the same on every number of ranks
+  std::map<Place, GlobalId> id_at;  // the same for every number of ranks
   for (const int ranks : rank_counts()) {
     std::map<GlobalId, Place> place_with;
     for_each_node(ranks, [&](const BoxMesh& mesh, const Place& place, const LatticePoint& p) {
@@ -84,7 +85,7 @@ TEST_P(BoxMeshBox, IdsAreEqualWhereAndOnlyWherePlacesAre) {
       ASSERT_EQ(id_at.emplace(place, id).first->second, id) << ranks << " ranks";
       ASSERT_EQ(place_with.emplace(id, place).first->second, place) << ranks << " ranks";
     });
-    // Dense, from 0.
+    // Ids are dense and begin at 0.
     const BoxMesh mesh(spec, order, 1, 0);
     const std::int64_t points = mesh.global_lattice_length(0) * mesh.global_lattice_length(1) *
                                 mesh.global_lattice_length(2);
@@ -107,7 +108,7 @@ TEST_P(BoxMeshBox, MasksDirichletFacesAndCountsTheRest) {
   }
 }
 
-// A rank's own lattice has a point for each of its ids and no more.
+// A rank's lattice has exactly one point per id.
 TEST_P(BoxMeshBox, LatticeIsAsLongAsItsPoints) {
   for (const int ranks : rank_counts())
     for (int rank = 0; rank < ranks; ++rank) {
@@ -170,7 +171,7 @@ TEST(BoxMesh, NumbersElementsFirstDirectionFastest) {
   EXPECT_EQ(mesh.element(11), (std::array{2, 1, 1}));
 }
 
-// One element in a periodic direction is its own neighbour: its two ends are one point.
+// A single element in a periodic direction is its own neighbour, so its two ends are one point.
 TEST(BoxMesh, ClosesOneElementOnItself) {
   MeshSpec spec;
   spec.elements = {1, 1, 1};
@@ -181,7 +182,7 @@ TEST(BoxMesh, ClosesOneElementOnItself) {
   EXPECT_EQ(mesh.total_dofs(), 64);
 }
 
-// Two elements on two ranks: no rank closes on itself, and they meet on both sides.
+// Two elements on two ranks touch on both sides, and neither is its own neighbour.
 TEST(BoxMesh, TwoRanksMeetOnBothSides) {
   MeshSpec spec;
   spec.elements = {2, 1, 1};

@@ -1,5 +1,6 @@
-// Predictions against figures worked out by hand for a made-up machine and a made-up halo.
-#include "gs/cost_model.hpp"
+// SPDX-License-Identifier: BSD-3-Clause
+// Predicted times against values worked out by hand, for a made-up machine and halo plan.
+#include "tuning/predict.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "gs/all_reduce.hpp"
-#include "gs/measure_paths.hpp"
 #include "gs/strategies/crystal_router.hpp"
 #include "gs/strategy_table.hpp"
+#include "reduce/all_reduce.hpp"
+#include "tuning/measure_paths.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -42,7 +43,8 @@ MachinePaths made_up_machine() {
   return paths;
 }
 
-// Of rank 0: 1000 DOFs with each of `ranks`, 8000 B, that are `n_shared` different ones.
+// A plan of rank 0: it shares 1000 DOFs (8000 B) with each of `ranks`, `n_shared` distinct DOFs in
+// all.
 HaloPlan made_up_plan(const std::vector<int>& ranks, LocalIndex n_shared) {
   HaloPlan plan;
   for (const int rank : ranks) {
@@ -62,7 +64,7 @@ TEST(CostModel, OfDirectMessagesIsPackWaitMessagesUnpack) {
   ASSERT_TRUE(cost);
   EXPECT_DOUBLE_EQ(cost->pack, 3 * us + 16000 / (100 * gb));
   EXPECT_DOUBLE_EQ(cost->sync, 5 * us);
-  // The latency of one, half a µs for the other, and the bytes of both.
+  // Latency of the first message, 0.5 µs for the second, and the bytes of both.
   EXPECT_DOUBLE_EQ(cost->messages, 2 * us + 0.5 * us + 16000 / (10 * gb));
   EXPECT_DOUBLE_EQ(cost->unpack, 3 * us + (16000 + 12000) / (100 * gb));
   EXPECT_DOUBLE_EQ(cost->alone(), cost->pack + cost->sync + cost->messages + cost->unpack);
@@ -73,7 +75,7 @@ TEST(CostModel, TakesEachMessageByWhereItGoes) {
   const auto cost =
       predict_on_rank({.carrier = Carrier::device_messages}, plan, two_nodes, 0, made_up_machine());
   ASSERT_TRUE(cost);
-  // The slower latency, of the message within the node; two more between nodes.
+  // The larger latency, of the message within the node, and two further messages between nodes.
   EXPECT_NEAR(cost->messages, 100 * us + 2 * 2 * us + 8000 / (50 * gb) + 16000 / (20 * gb), 1e-12);
 }
 
@@ -91,7 +93,7 @@ TEST(CostModel, OfPeerMemoryCountsItsKernelsOnceAndGoesByMessagesToOtherNodes) {
   const auto near =
       predict_on_rank(model, made_up_plan({1}, 1000), two_nodes, 0, made_up_machine());
   ASSERT_TRUE(near);
-  // The path has both kernels, but not the reading of 1000 shared DOFs.
+  // The path's cost includes both kernels, but not reading 1000 shared DOFs.
   EXPECT_DOUBLE_EQ(near->pack, 3 * us + 8000 / (100 * gb));
   EXPECT_DOUBLE_EQ(near->unpack, 3 * us + 16000 / (100 * gb));
   EXPECT_EQ(near->sync, 0);
@@ -102,7 +104,7 @@ TEST(CostModel, OfPeerMemoryCountsItsKernelsOnceAndGoesByMessagesToOtherNodes) {
   EXPECT_DOUBLE_EQ(far->sync, 5 * us);
   EXPECT_DOUBLE_EQ(far->messages, direct);
   EXPECT_DOUBLE_EQ(far->pack, near->pack);
-  // One kernel, where all are near, is launched once.
+  // If all neighbours are on the node, one_kernel saves a launch.
   CostModel at_once = model;
   at_once.one_kernel = true;
   const auto of = [&](const CostModel& one, int to) {
@@ -124,21 +126,22 @@ TEST(CostModel, CountsExchangesOfNothing) {
 }
 
 TEST(CostModel, OfTheRouterHasAStepForEachHalving) {
-  // Of four ranks rank 0 sends to rank 2 what is for ranks 2 and 3, then to rank 1 what is for 1.
+  // Rank 0 of four sends the items for ranks 2 and 3 to rank 2, then the items for rank 1 to
+  // rank 1.
   const HaloPlan plan = made_up_plan({1, 2, 3}, 3000);
   const auto cost = predict_on_rank({.carrier = Carrier::host_messages, .routed = true}, plan,
                                     two_nodes, 0, made_up_machine());
   ASSERT_TRUE(cost);
   const double first = 3 * us + 16000 / (100 * gb) + 5 * us + 4 * us + 16000 / (5 * gb);
-  // What is for 3 goes on from 2 to 3, and others' items go on from here.
+  // Rank 2 forwards the items for rank 3, and this rank forwards other ranks' items.
   const double second = 3 * us + 16000 / (100 * gb) + 5 * us + 2 * us + 16000 / (10 * gb);
   const double last = 3 * us + 24000 / (100 * gb);
   EXPECT_NEAR(cost->messages, first + second + last, 1e-12);
 }
 
 TEST(CostModel, OfGatheredMessagesHasThreeSteps) {
-  // Rank 0 hands 1000 items to the carrier of its node, rank 1, which sends 3000 in all and gets as
-  // many, of which 1000 are for rank 0; and it has a neighbour on its node.
+  // Rank 0 gives 1000 items to rank 1, which sends and receives the messages between nodes: 3000
+  // items each way, of which 1000 are rank 0's. Rank 0 also has a neighbour on its node.
   const HaloPlan plan = made_up_plan({1, 2}, 2000);
   NodeRoutes of_0, of_1;
   of_0.near = {{1, 0, 1000}};
@@ -155,7 +158,7 @@ TEST(CostModel, OfGatheredMessagesHasThreeSteps) {
   const auto member = predicted(0, of_0), carrier = predicted(1, of_1);
   ASSERT_TRUE(member && carrier);
   EXPECT_NEAR(member->messages, 2 * us + 0.5 * us + 16000 / (10 * gb), 1e-12);
-  const double near = 2 * us + 8000 / (10 * gb);  // before, and after, what goes between nodes
+  const double near = 2 * us + 8000 / (10 * gb);  // before and after the messages between nodes
   const double ordering = 3 * us + 24000 / (100 * gb) + 5 * us;
   EXPECT_NEAR(carrier->messages, near + (4 * us + 24000 / (5 * gb)) + ordering + near, 1e-12);
   EXPECT_EQ(member->pack, carrier->pack);
@@ -196,7 +199,7 @@ TEST(CostModel, HidesMessagesBehindWork) {
 TEST(CostModelOfSums, OfMessagesHalvesTheRanksOfANodeAndTheNodes) {
   const SumCostModel mpi{.carrier = Carrier::host_messages};
   const MachinePaths paths = made_up_machine();
-  // Launch and wait 3 + 5; a step within a node 2, between nodes 4.
+  // Launch 3 µs, wait 5; a step within a node 2, between nodes 4.
   EXPECT_DOUBLE_EQ(predict_sum(mpi, one_node, paths).value(), (8 + 2 * 2) * us);
   EXPECT_DOUBLE_EQ(predict_sum(mpi, two_nodes, paths).value(), (8 + 2 + 4) * us);
   EXPECT_DOUBLE_EQ(predict_sum(mpi, std::vector(5, 0), paths).value(), (8 + 3 * 2) * us);
@@ -208,7 +211,7 @@ TEST(CostModelOfSums, TakesOneStepWhereAllRanksMeet) {
   const MachinePaths paths = made_up_machine();
   const SumCostModel shared{.carrier = Carrier::host_messages, .meets_in_memory = true};
   EXPECT_DOUBLE_EQ(predict_sum(shared, one_node, paths).value(), (8 + 2) * us);
-  // There and back, and between nodes by messages.
+  // To the node's block and back, and messages between nodes.
   EXPECT_DOUBLE_EQ(predict_sum(shared, two_nodes, paths).value(), (8 + 2 * 2 + 4) * us);
   const SumCostModel kernels{.carrier = Carrier::peer_memory, .by_kernels = true};
   EXPECT_DOUBLE_EQ(predict_sum(kernels, one_node, paths).value(), (3 + 12) * us);
@@ -246,8 +249,7 @@ TEST(CostModel, IsStatedByEveryStrategyOfTheTable) {
   }
 }
 
-// The router's way, against what makes one: it ends where it should, and each step leads to one of
-// the other half.
+// A route of the crystal router ends at its target, and each step leads to the other half of ranks.
 TEST(CostModel, RoutesEndWhereTheyShould) {
   for (int ranks = 1; ranks <= 13; ++ranks)
     for (int from = 0; from < ranks; ++from)
@@ -266,7 +268,7 @@ TEST(CostModel, RoutesEndWhereTheyShould) {
   EXPECT_EQ(crystal_route(1, 0, 3), (std::vector{1, 0}));
 }
 
-// ---- Who is measured with whom -----------------------------------------------------------------
+// ---- Pairs of ranks to measure -----------------------------------------------------------------
 
 TEST(CostModelPartners, AreMutualAndLieOnOneNodeOrOnTwo) {
   const std::vector<std::vector<int>> layouts{

@@ -1,5 +1,6 @@
-// Choices kept in a file: found again where they hold, and nowhere else.
-#include "app/decision_cache.hpp"
+// SPDX-License-Identifier: BSD-3-Clause
+// Choices cached in a file: found only where they are valid.
+#include "tuning/decision_cache.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "app/replay.hpp"
+#include "selection/replay.hpp"
 #include "support/report_records.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -84,7 +85,7 @@ TEST_F(DecisionCacheTest, SaysOfALongListWhatIsInOneAlone) {
             Differences{"strategies are now with s1, s10, s11 and 34 more"});
   EXPECT_EQ(differences(many, many.substr(0, many.rfind(',')) + ", new"),
             Differences{"strategies are now without s38, with new"});
-  // Of other lists the order counts, and how often something stands there.
+  // In other lists, the order and the number of entries count.
   const DecisionKey earlier{"exchanges", {{"ranks per node", many}}};
   EXPECT_EQ(earlier.differences({"exchanges", {{"ranks per node", many + ", s1"}}}),
             Differences{"ranks per node was " + many + ", now " + many + ", s1"});
@@ -92,7 +93,7 @@ TEST_F(DecisionCacheTest, SaysOfALongListWhatIsInOneAlone) {
 
 TEST_F(DecisionCacheTest, TakesNoChoiceOfOtherWork) {
   const Case input = parse_case("problem: none", "x.yaml", {}, 1);
-  const DecisionKey key = make_decision_key(input, usual_machine(), 7);
+  const DecisionKey key = make_decision_key(input, input.mesh.partition, usual_machine(), 7);
   EXPECT_EQ(key.fields.at("peer memory on a shared GPU"), "no");
   DecisionKey other = key;
   other.fields["work"] = "Ax";
@@ -117,10 +118,12 @@ TEST_F(DecisionCacheTest, TakesNoChoiceOfOtherLibraries) {
   MachineRecord machine = usual_machine();
   machine.libraries.nccl = "2.28.9";
   const DecisionCache cache(path());
-  EXPECT_EQ(cache.store(make_decision_key(input, machine, 7), {"a", 1e-5, "today"}), "");
-  EXPECT_TRUE(cache.find(make_decision_key(input, machine, 7)).decision);
+  EXPECT_EQ(
+      cache.store(make_decision_key(input, input.mesh.partition, machine, 7), {"a", 1e-5, "today"}),
+      "");
+  EXPECT_TRUE(cache.find(make_decision_key(input, input.mesh.partition, machine, 7)).decision);
   machine.libraries.nccl = "2.29.1";
-  const auto found = cache.find(make_decision_key(input, machine, 7));
+  const auto found = cache.find(make_decision_key(input, input.mesh.partition, machine, 7));
   EXPECT_FALSE(found.decision);
   EXPECT_NE(found.why_not.find("NCCL was 2.28.9, now 2.29.1"), std::string::npos) << found.why_not;
 }
@@ -130,7 +133,7 @@ TEST_F(DecisionCacheTest, TakesNoChoiceOfRanksOnOtherNodes) {
   const auto key_on = [&](const std::vector<std::string>& hosts) {
     MachineRecord machine = usual_machine();
     machine.hosts = hosts;
-    return make_decision_key(input, machine, 7);
+    return make_decision_key(input, input.mesh.partition, machine, 7);
   };
   const DecisionCache cache(path());
   EXPECT_EQ(cache.store(key_on({"a", "a", "b", "b"}), {"a", 1e-5, "today"}), "");
@@ -140,7 +143,7 @@ TEST_F(DecisionCacheTest, TakesNoChoiceOfRanksOnOtherNodes) {
   EXPECT_NE(found.why_not.find("nodes of the ranks was 0: 2, 1: 2, now 0: 1, 1: 1, 0: 1, 1: 1"),
             std::string::npos)
       << found.why_not;
-  // Of many ranks, told by a number.
+  // For many ranks, the text has a hash.
   std::vector<std::string> hosts;
   for (int rank = 0; rank < 1000; ++rank) hosts.push_back("n" + std::to_string(rank % 10));
   const DecisionKey many = key_on(hosts);
@@ -164,7 +167,8 @@ TEST_F(DecisionCacheTest, WaitsForAnotherJobNotForEver) {
 TEST_F(DecisionCacheTest, TakesNoChoiceForFieldsOfAnotherKind) {
   const auto key_of = [](const std::string& gather_scatter) {
     const std::string text = "problem: none\ngather_scatter: {" + gather_scatter + "}";
-    return make_decision_key(parse_case(text, "x.yaml", {}, 1), usual_machine(), 7);
+    const Case input = parse_case(text, "x.yaml", {}, 1);
+    return make_decision_key(input, input.mesh.partition, usual_machine(), 7);
   };
   const DecisionKey vectors = key_of("components: 3, precision: single");
   const DecisionCache cache(path());
@@ -202,6 +206,16 @@ TEST_F(DecisionCacheTest, KeepsAFileThatIsNone) {
   }
 }
 
+TEST_F(DecisionCacheTest, HasANameOfUpTo255Bytes) {
+  const std::string longest(255, 'n');
+  std::ofstream(m_folder.path(longest)) << "no cache";
+  const DecisionCache cache(m_folder.path(longest));
+  EXPECT_EQ(cache.store(key("1"), {"b", 2, "y"}), "");
+  EXPECT_EQ(cache.find(key("1")).decision->strategy, "b");
+  const DecisionCache longer(m_folder.path(longest + "n"));
+  EXPECT_NE(longer.store(key("1"), {"b", 2, "y"}).find("too long"), std::string::npos);
+}
+
 TEST_F(DecisionCacheTest, LeavesAFileOfAnotherVersionAlone) {
   const std::string text = R"({"decision_cache": 3, "decisions": []})";
   write(text);
@@ -230,7 +244,7 @@ TEST_F(DecisionCacheTest, LeavesAloneWhatIsNoRegularFile) {
   std::filesystem::create_directory(folder);
   expect_left_alone(folder);
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
-  expect_left_alone(fifo);  // to read it would take for ever
+  expect_left_alone(fifo);  // reading it would block
 }
 
 TEST_F(DecisionCacheTest, KeepsWhatSeveralProcessesStoreAtOnce) {

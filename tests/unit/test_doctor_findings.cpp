@@ -1,15 +1,17 @@
-// What doctor makes of what it looked at.
+// SPDX-License-Identifier: BSD-3-Clause
+// Findings that doctor derives from its measurements.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "app/doctor_record.hpp"
+#include "doctor/doctor_record.hpp"
 #include "support/doctor_records.hpp"
+#include "support/report_records.hpp"
 
 namespace nekbone_k {
 namespace {
 
-// The one fault of a record, checked to have a fix with `fix` in it.
+// The only finding of a record. Expects that its fix contains `fix`.
 std::string only_fault(const DoctorRecord& record, const std::string& fix) {
   const std::vector<Finding> findings = find_faults(record);
   EXPECT_EQ(findings.size(), 1u);
@@ -35,6 +37,28 @@ TEST(DoctorFindings, AreNoneWhereNothingIsWrong) {
   DoctorRecord no_query = healthy_gpu();
   no_query.probe.claim = {};
   EXPECT_TRUE(find_faults(no_query).empty());
+}
+
+TEST(DoctorFindings, NameWhatATrialProcessFound) {
+  DoctorRecord record = healthy_gpu();
+  record.trial = crashed_trial();
+  record.probe.entries.clear();  // doctor skips the transfers then
+  const std::string why = why_excluded(record.trial);
+  EXPECT_EQ(only_fault(record, "an MPI built for these GPUs"),
+            why + ", though MPIX_Query_cuda_support says that it can");
+  record.probe.claim.device = false;
+  EXPECT_EQ(only_fault(record, "an MPI built for these GPUs"), why);
+  DoctorRecord host = healthy_host();
+  host.trial = crashed_trial();
+  host.probe.entries.clear();
+  EXPECT_EQ(only_fault(host, "another transport"), why);
+  for (const TrialOutcome harmless :
+       {TrialOutcome::not_tried, TrialOutcome::right, TrialOutcome::not_started}) {
+    record = healthy_gpu();
+    record.trial = crashed_trial();
+    record.trial.outcome = harmless;
+    EXPECT_TRUE(find_faults(record).empty());
+  }
 }
 
 TEST(DoctorFindings, HoldTheWarningsOfTheMachineWithTheirFix) {
@@ -90,7 +114,8 @@ TEST(DoctorFindings, AllowRanksThatAreNotBoundOrHaveRoom) {
   DoctorRecord record = healthy_host();
   record.machine.binding = {"0-7", "0-7", "0-3", "0-3"};
   EXPECT_TRUE(find_faults(record).empty());
-  // Not bound, and more threads than the node has cores: one of the machine's warnings, not ours.
+  // Unbound ranks with more threads than the node has cores are a warning of the machine, not a
+  // finding.
   record.threads = 5;
   record.machine.binding = {"0-7", "0-7", "0-4", "5-7"};
   EXPECT_TRUE(find_faults(record).empty());
@@ -161,11 +186,11 @@ TEST(DoctorFindings, TellFailedTransfersOfDeviceMemoryBesideTheClaim) {
   std::string what = only_fault(record, "host-pairwise");
   EXPECT_EQ(
       what,
-      "MPI does not send device memory right, though MPIX_Query_cuda_support says that it can "
+      "MPI corrupts messages from device memory, though MPIX_Query_cuda_support says that it can "
       "(between nodes, 1.000 MiB at 0 B: rank 3: bad)");
   record.probe.claim.device = false;
   what = only_fault(record, "host-pairwise");
-  EXPECT_EQ(what.find("MPI does not send device memory right ("), 0u) << what;
+  EXPECT_EQ(what.find("MPI corrupts messages from device memory ("), 0u) << what;
 }
 
 TEST(DoctorFindings, TellFailedTransfersOfHostMemory) {
@@ -218,6 +243,45 @@ TEST(DoctorFindings, FindsTheCoresThatRanksShare) {
   EXPECT_EQ(shared[0].host, "a");
   EXPECT_EQ(shared[0].cores, (std::vector{2, 3}));
   EXPECT_EQ(shared[0].ranks, (std::vector{0, 1}));
+}
+
+// ---- The verdict --------------------------------------------------------------------------------
+
+DoctorRecord tried_host() {
+  DoctorRecord record = healthy_host();
+  record.exchanges = {{"device-pairwise", ""}, {"nccl", "this program was built without NCCL"}};
+  record.sums = {{"host-mpi", ""}};
+  return record;
+}
+
+TEST(DoctorFindings, PassesWhatWasTriedAndRight) { EXPECT_TRUE(is_healthy(tried_host())); }
+
+TEST(DoctorFindings, PassesNothingThatWasNotTried) {
+  EXPECT_FALSE(is_healthy(DoctorRecord()));
+  DoctorRecord record = tried_host();
+  record.machine.ranks = 1;
+  EXPECT_FALSE(is_healthy(record)) << "one rank exchanges nothing";
+  record = tried_host();
+  record.exchanges.clear();
+  EXPECT_FALSE(is_healthy(record));
+  record = tried_host();
+  record.exchanges[0].why_not = "crashed in an earlier run";
+  EXPECT_FALSE(is_healthy(record)) << "no exchange is available";
+  record = tried_host();
+  record.sums[0].why_not = "crashed in an earlier run";
+  EXPECT_FALSE(is_healthy(record)) << "no all-reduce is available";
+}
+
+TEST(DoctorFindings, FailsWhatIsWrong) {
+  DoctorRecord record = tried_host();
+  record.probe.entries.back().failure = "byte 3 is 7, not 9";
+  EXPECT_FALSE(is_healthy(record));
+  record = tried_host();
+  record.exchanges.push_back({"host-pairwise", "", "WRONG add of double"});
+  EXPECT_FALSE(is_healthy(record));
+  record = tried_host();
+  record.sums.push_back({"host-shared", "", "WRONG"});
+  EXPECT_FALSE(is_healthy(record));
 }
 
 }  // namespace

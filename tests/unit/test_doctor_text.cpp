@@ -1,11 +1,12 @@
-// How doctor's findings look on a terminal.
-#include "app/doctor_text.hpp"
+// SPDX-License-Identifier: BSD-3-Clause
+// Doctor's output on the terminal.
+#include "doctor/doctor_text.hpp"
 
 #include <gtest/gtest.h>
 
 #include <sstream>
 
-#include "app/format.hpp"
+#include "core/format.hpp"
 #include "support/contains.hpp"
 #include "support/doctor_records.hpp"
 
@@ -55,7 +56,7 @@ TEST(DoctorTextHeader, HasEachLineOnce) {
   const std::string text = doctor_header_text(healthy_gpu());
   for (const char* const line :
        {"  build         GNU 12.2.0, Release, preset openmp\n", "  MPI           Open MPI v4.1.4\n",
-        "  ranks         4 on 2 nodes, 2 a node\n", "  hosts         ranks 0-1: node1\n",
+        "  ranks         4 on 2 nodes, 2 per node\n", "  hosts         ranks 0-1: node1\n",
         "  cores         ranks 0, 2: 0-1\n", "  shared        no core may be used by two ranks\n",
         "  NUMA nodes    ranks 0-3: 0\n", "  of devices    ranks 0-3: 0\n",
         "  network       ranks 0-3: eth0 (Ethernet, up), mlx5_0 (InfiniBand, active)\n"})
@@ -118,7 +119,7 @@ TEST(DoctorTextProbe, GivesLatencyAndBandwidthOfEachPath) {
   MpiProbe probe = healthy_host().probe;
   for (ProbeEntry& entry : probe.entries) entry.seconds = entry.bytes == 8 ? 2e-6 : 1e-3;
   const std::string text = rows_text(probe);
-  // Two messages of 1 MiB in 1 ms.
+  // The transfer is two messages of 1 MiB in 1 ms.
   const std::string line =
       "    8 B in 2.000 µs, cold; each rank sends 2.097 GB/s and receives as much (1.000 MiB)\n";
   EXPECT_TRUE(contains(text, line)) << text;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "operators/element_layout.hpp"
 
 #include <gtest/gtest.h>
@@ -81,7 +82,7 @@ TEST(ElementLayout, OffsetsRunThroughItemsThenBlocks) {
   EXPECT_EQ(ElementLayout::offset(0, 3, 7), 3 * lanes);
   EXPECT_EQ(ElementLayout::offset(1, 0, 7), 7 * lanes);
   EXPECT_EQ(ElementLayout::offset(5, 6, 7), 41 * lanes);
-  // Beyond 2^31, where 32-bit products would wrap.
+  // Beyond 2^31, where 32-bit products would overflow.
   EXPECT_EQ(ElementLayout::offset(1'000'000, 0, 24'576), std::size_t{24'576'000'000} * lanes);
 }
 
@@ -96,14 +97,14 @@ TEST(ElementLayout, EveryGeometricValueHasAPlaceOfItsOwn) {
           places.insert(ElementLayout::geometry_offset(nq, e, item, items));
       EXPECT_EQ(places.size(), std::size_t(n_elements) * items);
       EXPECT_LT(*places.rbegin(), layout.n_geometry_values(items));
-      // A block's lanes lie side by side.
+      // The lanes of a block are consecutive.
       for (LocalIndex e = 0; e < n_elements; ++e)
         EXPECT_EQ(ElementLayout::geometry_offset(nq, e, 2, items) - e % ElementLayout::lanes,
                   ElementLayout::geometry_offset(nq, e - e % ElementLayout::lanes, 2, items));
     }
 }
 
-// On a CPU what is requested ahead is a stretch of memory.
+// CPUs prefetch consecutive memory.
 TEST(ElementLayout, ACpuReadsFactorsInTheOrderOfPointsAndBlocks) {
   if (!is_host_device) GTEST_SKIP() << "on a GPU threads read them side by side";
   constexpr int lanes = ElementLayout::lanes, entries = ElementLayout::n_factors;
@@ -127,7 +128,7 @@ TEST(ElementLayout, EveryFactorEntryHasAPlaceOfItsOwn) {
       for (int c = 0; c < ElementLayout::n_factors; ++c) {
         const int item = ElementLayout::factor_item(nq, q, c);
         items.insert(item);
-        // Kernels address a point from another, and an entry from the first.
+        // Kernels compute an address as the sum of a point's offset and an entry's offset.
         EXPECT_EQ(item,
                   ElementLayout::factor_item(nq, q, 0) + ElementLayout::factor_item(nq, 0, c));
         EXPECT_EQ(ElementLayout::factor_item(nq, q, 0), q * ElementLayout::factor_item(nq, 1, 0));

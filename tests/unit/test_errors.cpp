@@ -1,4 +1,5 @@
-// Errors of the program say by their code what they are.
+// SPDX-License-Identifier: BSD-3-Clause
+// The exit codes of the program's errors.
 #include "core/errors.hpp"
 
 #include <gtest/gtest.h>

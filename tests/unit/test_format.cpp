@@ -1,4 +1,5 @@
-#include "app/format.hpp"
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/format.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "mesh/gll.hpp"
 
 #include <gtest/gtest.h>
@@ -13,8 +14,7 @@ namespace {
 
 constexpr double machine_epsilon = std::numeric_limits<double>::epsilon();
 
-// P_n(x) by its recurrence: a well-conditioned basis of the polynomials, unlike the monomials,
-// which high orders can hardly tell apart.
+// P_n(x) by its recurrence. Unlike monomials, this basis is well conditioned at high order.
 double legendre(int n, double x) {
   double previous = 1, value = n == 0 ? 1 : x;
   for (int k = 2; k <= n; ++k) {
@@ -73,13 +73,14 @@ TEST_P(GllOrder, QuadratureIsExactToDegree2NMinus1) {
   }
 }
 
-// GLL quadrature gives 2/N for the square of P_N, whose integral is 2/(2N + 1).
+// GLL quadrature gives 2/N for the square of P_N. The integral is 2/(2N + 1).
 TEST_P(GllOrder, QuadratureIsNotExactForDegree2N) {
   const double sum = integral([&](double x) { return legendre(N, x) * legendre(N, x); });
   EXPECT_NEAR(sum, 2.0 / N, 16 * machine_epsilon);
 }
 
-// P_n' reaches n(n + 1)/2 at the ends, and rounding of the nodes costs about as much again.
+// P_n' reaches n(n + 1)/2 at the ends. Rounding of the nodes adds an error of about that size in
+// ulps.
 TEST_P(GllOrder, DerivativeIsExactToDegreeN) {
   for (int degree = 0; degree <= N; ++degree)
     for (int i = 0; i <= N; ++i) {
@@ -102,7 +103,7 @@ TEST_P(GllOrder, DerivativeOfConstantsIsZero) {
   }
 }
 
-// Known in closed form: -N(N + 1)/4 in the first corner, the negative in the last, zero between.
+// The closed form is -N(N + 1)/4 in the first corner, N(N + 1)/4 in the last, and zero between.
 TEST_P(GllOrder, DerivativeHasTheKnownDiagonal) {
   const double corner = 0.25 * N * (N + 1);
   for (int i = 0; i <= N; ++i) {

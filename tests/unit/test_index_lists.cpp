@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "gs/index_lists.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@ IndexLists to_device(const Lists& lists) {
   return builder.to_device("lists");
 }
 
-/// What kernels read of the lists.
+/// The lists as kernels read them.
 Lists read_back(const IndexLists& lists, std::size_t n_lists, std::size_t longest) {
   const DeviceVector<LocalIndex> counts("counts", n_lists);
   const Kokkos::View<LocalIndex**, Kokkos::LayoutRight, DeviceMemory> entries("entries", n_lists,
@@ -44,7 +45,7 @@ TEST(IndexLists, AreReadAsTheyWere) {
   EXPECT_EQ(read_back(to_device(lists), lists.size(), 3), lists);
 }
 
-// More patterns than places to remember them in, each met twice, and some that are alike.
+// More patterns than the builder remembers. Each occurs twice, and some are equal.
 TEST(IndexLists, AreReadAsTheyWereWhereManyDiffer) {
   std::mt19937 random(1);
   Lists lists;
@@ -61,7 +62,7 @@ TEST(IndexLists, AreReadAsTheyWereWhereManyDiffer) {
 TEST(IndexLists, ShareWhatTheyHaveInCommon) {
   Lists lists, same(1000, {3, 1, 4, 1, 5, 9, 2, 6});
   for (LocalIndex l = 0; l < 1000; ++l) lists.push_back({10 * l, 10 * l + 3, 10 * l - 4});
-  // A base and a place each, and one pattern with its count.
+  // One base and one position per list, and one pattern with its length.
   EXPECT_EQ(to_device(lists).least_bytes(), 4 * (2 * 1000 + 4));
   EXPECT_EQ(to_device(same).least_bytes(), 4 * (2 * 1000 + 9));
 }
@@ -74,7 +75,7 @@ Runs runs_of(const Lists& lists) {
 }
 
 TEST(IndexLists, RunOnWhileTheyAreAlike) {
-  const Lists lists{{5, 7},      {6, 8},   {7, 9}, {11, 13}, {2, 4},  // one pattern, anywhere
+  const Lists lists{{5, 7},      {6, 8},   {7, 9}, {11, 13}, {2, 4},  // one pattern, any base
                     {13, 13},    {14, 14},                            // another
                     {14, 14, 14}};                                    // and another
   EXPECT_EQ(runs_of(lists), (Runs{{0, 5, 0}, {5, 7, 0}, {7, 8, 0}}));
@@ -82,14 +83,14 @@ TEST(IndexLists, RunOnWhileTheyAreAlike) {
   EXPECT_EQ(runs_of({{4}}), (Runs{{0, 1, 0}}));
 }
 
-// As many lists as make a run with a stride.
+// Adds `n` lists of one pattern whose bases are `stride` apart.
 void add_even(LocalIndex base, LocalIndex stride, LocalIndex n, Lists& lists) {
   for (LocalIndex l = 0; l < n; ++l) lists.push_back({base + l * stride, base + l * stride + 3});
 }
 
 TEST(IndexLists, OfEvenDistancesAreRunsOfTheirOwn) {
   constexpr LocalIndex even = IndexLists::shortest_even_run;
-  Lists lists{{5, 8}, {6, 9}};  // two that the next steps do not go on from
+  Lists lists{{5, 8}, {6, 9}};  // not part of the next run
   add_even(100, 7, even, lists);
   lists.push_back({3, 6});
   add_even(200, 1, even - 1, lists);  // too few

@@ -1,4 +1,5 @@
-// Lists of indices cut into runs, and what kernels find in them.
+// SPDX-License-Identifier: BSD-3-Clause
+// Lists of indices cut into runs, and the indices that kernels read from them.
 #include "gs/index_runs.hpp"
 
 #include <gtest/gtest.h>
@@ -28,11 +29,11 @@ TEST(IndexRuns, AreFoundAmongOthers) {
   EXPECT_EQ(runs_of({5}, 3, 10), (Pieces{{0, 1, 0, 0}}));
   EXPECT_EQ(runs_of({5, 6, 7}, 3, 10), (Pieces{{0, 3, 5, 1}}));
   EXPECT_EQ(runs_of({5, 6, 8}, 3, 10), (Pieces{{0, 3, 0, 0}}));
-  // The 4 ends what is irregular or begins the run; greed gives it to the run.
+  // The 4 could end the irregular piece or begin the run. The greedy rule gives it to the run.
   EXPECT_EQ(runs_of({9, 4, 6, 8, 10, 3}, 3, 10),
             (Pieces{{0, 1, 0, 0}, {1, 4, 4, 2}, {5, 1, 0, 0}}));
   EXPECT_EQ(runs_of({3, 2, 1, 0}, 3, 10), (Pieces{{0, 4, 3, -1}}));
-  // Two runs that could share an index.
+  // The 2 could belong to either run.
   EXPECT_EQ(runs_of({0, 1, 2, 4, 6}, 3, 10), (Pieces{{0, 3, 0, 1}, {3, 2, 0, 0}}));
 }
 
@@ -54,7 +55,7 @@ TEST(IndexRuns, BelongToTheRangeAskedFor) {
   EXPECT_EQ(find_runs(indices, 4, 4, 2, 10), Pieces{});
 }
 
-// Pieces of many kinds behind each other, and what a list of them becomes for kernels.
+// Random runs in sequence, with random indices in between.
 Indices pieces(unsigned seed) {
   std::mt19937 random(seed);
   Indices indices;
@@ -96,7 +97,7 @@ TEST(IndexRuns, PackWhatTheListSays) {
     for (int c = 0; c < components; ++c) host(a, c) = a + 0.1 * c;
   Kokkos::deep_copy(field, host);
   const auto dofs = nekbone_k::to_device("dofs", indices);
-  // As long as a thread's first position, its first few, and several times as many, and some more.
+  // Pieces with one position per thread, a few positions per thread, and many.
   for (const LocalIndex longest : {RunShape::team_size, 3 * RunShape::team_size, n_slots}) {
     const DeviceRuns runs =
         nekbone_k::to_device("runs", find_runs(indices, 0, n_slots, RunShape::shortest, longest));

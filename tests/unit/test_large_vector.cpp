@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "core/large_vector.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@ constexpr std::size_t megabyte = std::size_t{1} << 20;
 
 TEST(LargeVector, HoldsZeros) {
   for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{1000}, megabyte + 3}) {
-    Kokkos::deep_copy(uninitialized<double>("ones", n), 1.0);  // in the memory that comes next
+    Kokkos::deep_copy(uninitialized<double>("ones", n), 1.0);  // the next vector may reuse this
     const auto vector = large_vector("zeros", n);
     ASSERT_EQ(vector.extent(0), n);
     const auto on_host = Kokkos::create_mirror_view_and_copy(HostMemory(), vector);
@@ -23,7 +24,7 @@ TEST(LargeVector, HoldsZeros) {
   }
 }
 
-/// The flags that Linux has of the memory around an address, by /proc/self/smaps.
+/// Linux's flags of the mapping that contains an address, from /proc/self/smaps.
 std::optional<std::string> flags_of(const void* address) {
   const auto wanted = reinterpret_cast<std::uintptr_t>(address);
   std::ifstream maps("/proc/self/smaps");

@@ -1,4 +1,5 @@
-#include "operators/line_derivative.hpp"
+// SPDX-License-Identifier: BSD-3-Clause
+#include "operators/axhelm/line_derivative.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +11,7 @@
 namespace nekbone_k {
 namespace {
 
-/// Derivatives of a line of Nq values, against the matrix itself.
+/// Compares the derivative of a line of Nq values with the matrix product.
 template <int nq>
 void compare_with_matrix() {
   const GllBasis basis = make_gll_basis(nq - 1);
@@ -22,7 +23,7 @@ void compare_with_matrix() {
   Lanes line[nq];
   for (int m = 0; m < nq; ++m) line[m] = x[m];
   int set = 0;
-  // In place, as the kernel does it.
+  // In place, as in the kernel.
   derivative(line, [&](int i, const Lanes& value) {
     line[i] = value;
     ++set;
@@ -41,7 +42,7 @@ void compare_with_matrix() {
     }
 }
 
-/// Two lines abreast, in place, are each what it is alone.
+/// Compares derivatives of two lines at once, in place, with those of each line alone.
 template <int nq>
 void compare_two_lines() {
   const LineDerivative<nq> derivative{ScaledBasis(make_gll_basis(nq - 1))};

@@ -1,6 +1,6 @@
-// The line through measured times: exact on exact data, not moved by what went astray, and positive
-// whatever it is given.
-#include "gs/linear_cost.hpp"
+// SPDX-License-Identifier: BSD-3-Clause
+// The linear fit of measured times: exact on exact data, robust to outliers, and always positive.
+#include "machine/linear_cost.hpp"
 
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ TEST(LinearCost, IsNotMovedByOneSizeThatWentAstray) {
       Points points = on_line(2e-6, 1e10);
       points[astray].seconds *= factor;
       const LinearCost cost = fit_linear_cost(points);
-      // Of the bandwidth two sizes tell, and of the latency three.
+      // Three sizes determine the latency, and two the bandwidth.
       EXPECT_NEAR(cost.seconds(sizes.front()), 2e-6, 1e-8) << astray << ' ' << factor;
       EXPECT_NEAR(cost.seconds(131072), 2e-6 + 131072e-10, 1e-7) << astray << ' ' << factor;
     }
@@ -78,10 +78,10 @@ TEST(LinearCost, IsPositiveAndFiniteWhateverItIsGiven) {
   const std::vector<Points> odd{
       {{8, 1e-6}},                             // one size
       {{8, 1e-6}, {8, 2e-6}},                  // the same size twice
-      {{8, 3e-6}, {2048, 3e-6}, {1e6, 3e-6}},  // no bandwidth to see
-      {{1e6, 1e-3}, {2e6, 2e-3}},              // no latency to see
+      {{8, 3e-6}, {2048, 3e-6}, {1e6, 3e-6}},  // no measurable bandwidth
+      {{1e6, 1e-3}, {2e6, 2e-3}},              // no measurable latency
       {{8, 5e-6}, {2048, 4e-6}, {1e6, 1e-6}},  // faster with size
-      {{8, 0}, {2048, 0}},                     // below the clock's grain
+      {{8, 0}, {2048, 0}},                     // below the clock's resolution
       {{0, 1e-6}},
   };
   for (const Points& points : odd) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "mesh/mapping.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@ std::array<double, 3> at(const BoxMapping& map, double a, double b, double c) {
   return {p.x, p.y, p.z};
 }
 
-// The Jacobian relative to that of the undeformed box, by central differences.
+// The Jacobian by central differences, relative to that of the undeformed box.
 double relative_jacobian(const BoxMapping& map, double a, double b, double c) {
   const double h = 1e-6;
   double column[3][3];
@@ -57,7 +58,7 @@ TEST(Mapping, KeepsTheFacesInPlace) {
 
 TEST(Mapping, SineContinuesPeriodically) {
   const BoxMapping map{Deformation::sine, 0.7, {2, 3, 5}};
-  const double a = 0.13, b = -0.21, c = 0.37;  // b lies outside: beyond the face it goes on
+  const double a = 0.13, b = -0.21, c = 0.37;  // b is outside the box, where the map continues
   const auto p = at(map, a, b, c);
   for (int d = 0; d < 3; ++d) {
     const auto q = at(map, a + (d == 0), b + (d == 1), c + (d == 2));
@@ -66,7 +67,7 @@ TEST(Mapping, SineContinuesPeriodically) {
   }
 }
 
-// All three fractions move by the same s(a, b, c), so J = 1 + s_a + s_b + s_c.
+// The map moves all three fractions by the same s(a, b, c), so J = 1 + s_a + s_b + s_c.
 TEST(Mapping, SineHasTheDocumentedJacobian) {
   constexpr double two_pi = 2 * std::numbers::pi;
   const BoxMapping map{Deformation::sine, 0.4, {2, 3, 5}};
@@ -82,7 +83,7 @@ TEST(Mapping, SineHasTheDocumentedJacobian) {
       }
 }
 
-// The Jacobian is least where cos² = 1/3 in every direction: there it is 1 - 2/√3 · epsilon, which
+// The minimum of the Jacobian, where cos² = 1/3 in every direction, is 1 - 2/√3 · epsilon. It
 // vanishes at epsilon = 0.866.
 TEST(Mapping, SineStaysPositiveToTheDocumentedEpsilon) {
   const double a = std::acos(-1 / std::sqrt(3.0)) / (2 * std::numbers::pi);
@@ -109,8 +110,8 @@ TEST(Mapping, KershawWithEpsilonOneIsTheIdentity) {
     }
 }
 
-// The middle plane b = 1/2 goes to epsilon/2 where the grid is squeezed down, to 1 - epsilon/2
-// where it is squeezed up.
+// The map moves the middle plane b = 1/2 to epsilon/2 where it squeezes down, and to 1 - epsilon/2
+// where it squeezes up.
 TEST(Mapping, KershawSqueezesToBothSides) {
   const double epsilon = 0.3, low = epsilon / 2, high = 1 - epsilon / 2;
   const BoxMapping map{Deformation::kershaw, epsilon, {1, 1, 1}};

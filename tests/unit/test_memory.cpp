@@ -1,9 +1,13 @@
-// What a run will take, by its case.
-#include "app/memory.hpp"
+// SPDX-License-Identifier: BSD-3-Clause
+// Estimated memory of a run.
+#include "selection/memory.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "core/errors.hpp"
+#include "support/contains.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -17,16 +21,83 @@ double tuning_bytes(const std::string& strategies) {
   return tuning_memory(BoxMesh(input.mesh, 7, 2, 0), input).without_operator;
 }
 
-// Each holds its own buffers, for as long as any is timed.
+// Each strategy keeps its buffers while the tuner times any strategy.
 TEST(Memory, OfTuningIsThatOfTheStrategiesThatAreTried) {
   const double one = tuning_bytes("device-pairwise"), other = tuning_bytes("host-pairwise");
   const double both = tuning_bytes("device-pairwise, host-pairwise");
   EXPECT_GT(other, one);  // copies of both messages on the host
   EXPECT_GT(both, other);
   EXPECT_GT(tuning_bytes("all"), both);
-  // The one holds two buffers, the other four.
+  // device-pairwise has two buffers, host-pairwise four.
   const double a_buffer = (both - other) / 2;
   EXPECT_NEAR(other - one, 2 * a_buffer, 1e-9 * both);
+}
+
+// Why a case on one rank is refused, or nothing.
+std::string refusal(const MemoryBudget& budget) {
+  const Case input = parse_case("mesh: {elements: [24, 24, 24]}\nsolver: {order: 7}\norders: [1]",
+                                "x.yaml", {}, 1);
+  try {
+    require_memory(input, budget, 1);
+  } catch (const MemoryError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Memory, OfARankIsLimitedToo) {
+  constexpr double gib = 1024.0 * 1024 * 1024;
+  MemoryBudget budget;
+  budget.available = budget.machine = 8 * gib;
+  budget.solve = 2 * gib;
+  budget.rank_solve = 1.5 * gib;
+  EXPECT_EQ(refusal(budget), "");
+  budget.process = {0.5 * gib, "ulimit -v"};
+  const std::string why = refusal(budget);
+  EXPECT_TRUE(contains(why,
+                       "the CG run at order 7 needs about 1.500 GiB more per rank, but its limit "
+                       "(ulimit -v) leaves 512.0 MiB; raise the limit (ulimit -v unlimited"))
+      << why;
+  EXPECT_TRUE(contains(why, ", or use mesh.elements [")) << why;
+  budget.process.left = 1.5 * gib;
+  EXPECT_EQ(refusal(budget), "");
+  EXPECT_TRUE(budget.fits());
+  budget.available = gib;
+  EXPECT_FALSE(budget.fits()) << "the node's";
+  budget.process.left = 1e6;
+  EXPECT_TRUE(contains(refusal(budget), "per node (1 rank on it)")) << "what is shared first";
+}
+
+TEST(Memory, ThatTheInputLimitsIsRefusedWhereTheLimitIsGiven) {
+  const auto refused = [](double available) {
+    const Case input =
+        parse_case("orders: [1]\nmemory: {limit_gib: 8}", "x.yaml", {"memory.limit_gib=1"}, 1);
+    MemoryBudget budget;
+    budget.machine = 4e9;
+    budget.available = available;
+    budget.solve = 1e10;
+    budget.process.left = 1e12;
+    try {
+      require_memory(input, budget, 1);
+    } catch (const MemoryError& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing");
+  };
+  EXPECT_EQ(refused(1e9).find("--set memory.limit_gib=1: memory.limit_gib: the CG run at order 7"),
+            0u)
+      << refused(1e9);
+  EXPECT_EQ(refused(4e9).find("x.yaml: the CG run at order 7"), 0u) << refused(4e9);
+}
+
+TEST(Memory, OfARankThatHasNextToNoneFitsNoCase) {
+  MemoryBudget budget;
+  budget.available = budget.machine = 1e12;
+  budget.solve = budget.rank_solve = 2e9;
+  budget.process = {1e6, "ulimit -d"};
+  const std::string why = refusal(budget);
+  EXPECT_TRUE(contains(why, "raise the limit (ulimit -d unlimited")) << why;
+  EXPECT_FALSE(contains(why, "mesh.elements")) << why;
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// How the DOFs of a message lie, and how many messages lie how.
+// SPDX-License-Identifier: BSD-3-Clause
+// The layout of a message's DOFs, and the number of messages with each layout.
 #include "gs/message_layout.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +24,7 @@ TEST(MessageLayout, IsWhatTheDistancesSay) {
 TEST(MessageLayout, IsCountedOverTheMessagesOfAPlan) {
   HaloPlan plan;
   EXPECT_EQ(message_layouts(plan).total(), 0);
-  // What lies between the slices of two neighbours belongs to neither.
+  // Entries between the slices of two neighbours belong to neither.
   plan.message_dofs = {4, 5, 6, 0, 3, 6, 2, 0, 1, 9, 3, 4};
   plan.neighbours = {{1, 0, 3}, {2, 3, 3}, {5, 6, 3}, {6, 9, 1}, {8, 10, 2}};
   EXPECT_EQ(layout_of(plan, plan.neighbours[1]), MessageLayout::strided);

@@ -1,4 +1,5 @@
-#include "gs/message_memory.hpp"
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/message_memory.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +15,7 @@ TEST(MessageMemory, IsKeptForTheNextOfItsSizeOrLess) {
   std::optional<DeviceMessageMemory> first(bytes);
   void* const address = first->data();
   ASSERT_NE(address, nullptr);
-  // Were it freed, other memory might come to lie at its address.
+  // If the pool freed it, other memory could get its address.
   first.reset();
   const DeviceVector<std::byte> other("other", bytes);
   EXPECT_NE(static_cast<void*>(other.data()), address);

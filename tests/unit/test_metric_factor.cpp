@@ -1,4 +1,5 @@
-#include "operators/metric_factor.hpp"
+// SPDX-License-Identifier: BSD-3-Clause
+#include "operators/axhelm/metric_factor.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +9,7 @@
 namespace nekbone_k {
 namespace {
 
-// G = J (∇r)(∇r)ᵀ of a random map, and J, from the inverse of the map written out.
+// G = J (∇r)(∇r)ᵀ and J of a random linear map, from its inverse written out.
 struct RandomFactor {
   explicit RandomFactor(unsigned seed, double shear = 0) {
     std::mt19937 random(seed);
@@ -74,7 +75,7 @@ TEST(MetricFactor, BecomesTheSameMatrixAgain) {
   }
 }
 
-// Where the determinant of the six entries loses what the squares of the shear cancel.
+// For strong shear, the determinant of the six entries suffers from cancellation.
 TEST(MetricFactor, KeepsTheJacobianOfADistortedElement) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     const RandomFactor random(seed, 1e4);

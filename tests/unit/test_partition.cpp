@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "mesh/partition.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ std::vector<ElementBox> all_boxes(const ElementBox& whole, int ranks,
   return boxes;
 }
 
-// Paints every element with its rank: each must be painted once, and every rank must paint one.
+// Expects that every element belongs to exactly one rank, and that every rank has an element.
 void expect_tiling(const ElementBox& whole, int ranks, const Partition& partition = {}) {
   SCOPED_TRACE(testing::Message() << whole.length(0) << " x " << whole.length(1) << " x "
                                   << whole.length(2) << " on " << ranks << ", "
@@ -70,14 +71,14 @@ TEST(Partition, TilesRandomLargerBoxes) {
     return std::uniform_int_distribution<int>(low, high)(random);
   };
   for (int trial = 0; trial < 200; ++trial) {
-    // Boxes that do not begin at the origin too: the recursion itself cuts such.
+    // Include boxes that do not begin at the origin, because the recursion divides such boxes.
     ElementBox whole{{draw(0, 5), draw(0, 5), draw(0, 5)}, {}};
     for (int d = 0; d < 3; ++d) whole.end[d] = whole.begin[d] + draw(1, 24);
     expect_tiling(whole, draw(1, static_cast<int>(std::min<std::int64_t>(whole.volume(), 150))));
   }
 }
 
-// Longer than the planes that are tried one by one.
+// A box with too many planes to try each one.
 TEST(Partition, TilesAVeryLongBox) {
   const ElementBox line{{0, 0, 0}, {100'001, 1, 1}};
   for (const int ranks : {2, 7, 64}) {
@@ -172,7 +173,7 @@ TEST(PartitionGrid, BlocksOfADirectionDifferByAtMostOneElement) {
 TEST(PartitionGrid, NumbersRanksFirstDirectionFastest) {
   const Partition grid{{2, 3, 2}};
   const auto boxes = all_boxes({{0, 0, 0}, {4, 7, 2}}, 12, grid);
-  EXPECT_EQ(boxes[0], (ElementBox{{0, 0, 0}, {2, 3, 1}}));  // the first has the element too much
+  EXPECT_EQ(boxes[0], (ElementBox{{0, 0, 0}, {2, 3, 1}}));  // the first gets the extra element
   EXPECT_EQ(boxes[1], (ElementBox{{2, 0, 0}, {4, 3, 1}}));
   EXPECT_EQ(boxes[2], (ElementBox{{0, 3, 0}, {2, 5, 1}}));
   EXPECT_EQ(boxes[6], (ElementBox{{0, 0, 1}, {2, 3, 2}}));
@@ -182,7 +183,7 @@ TEST(PartitionGrid, NumbersRanksFirstDirectionFastest) {
 TEST(PartitionGrid, OfTooManyBlocksIsRefused) {
   EXPECT_THROW(partition_box({{0, 0, 0}, {4, 4, 4}}, 5, 0, {{5, 1, 1}}), InternalError);
   EXPECT_THROW(partition_box({{0, 0, 0}, {4, 4, 4}}, 5, 0, {{2, 2, 1}}), InternalError);
-  // 2^33 blocks are not the 0 ranks that they come to in 32 bits.
+  // 2^33 blocks must not overflow to 0 in 32 bits.
   EXPECT_FALSE((Partition{{2048, 2048, 2048}}.fits({4096, 4096, 4096}, 1 << 30)));
 }
 

@@ -1,4 +1,5 @@
-// What boxes say of a partition against brute force: all ids of all ranks.
+// SPDX-License-Identifier: BSD-3-Clause
+// The model of a partition, computed from boxes, against brute force with all ids of all ranks.
 #include "mesh/partition_model.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +31,7 @@ class PartitionModelBox : public testing::TestWithParam<ModelledBox> {
   }
 };
 
-// The ids of a rank's points that are not masked.
+// The ids of a rank's unmasked points.
 std::set<GlobalId> ids_of(const MeshSpec& spec, int order, int ranks, int rank) {
   const BoxMesh mesh(spec, order, ranks, rank);
   std::set<GlobalId> ids;
@@ -120,13 +121,13 @@ TEST(PartitionModel, ListsBisectionAndEveryGridThatFits) {
   expect({8, 8, 8}, 4,
          {{}, {{1, 1, 4}}, {{1, 2, 2}}, {{1, 4, 1}}, {{2, 1, 2}}, {{2, 2, 1}}, {{4, 1, 1}}});
   expect({8, 2, 1}, 4, {{}, {{2, 2, 1}}, {{4, 1, 1}}});
-  expect({4, 4, 4}, 7, {{}});  // a prime beyond each direction: bisection alone
+  expect({4, 4, 4}, 7, {{}});  // a prime larger than each direction: only bisection
   expect({4, 7, 4}, 7, {{}, {{1, 7, 1}}});
-  // 2^5 5^5 in three ordered factors: C(7, 2)^2 ways.
+  // 2^5 5^5 has C(7, 2)^2 factorizations into three ordered factors.
   EXPECT_EQ(possible_partitions({100000, 100000, 100000}, 100000).size(), 441u + 1);
 }
 
-// As on a machine: no time for all pairs of ranks. Every neighbour knows of the other.
+// As many ranks as on a large machine, too many to visit all pairs. Neighbours must be mutual.
 TEST(PartitionModel, OfManyRanksLooksAtNeighboursAlone) {
   MeshSpec spec;
   spec.elements = {120, 100, 90};
@@ -136,7 +137,7 @@ TEST(PartitionModel, OfManyRanksLooksAtNeighboursAlone) {
     const HaloSize inside = halo_size(spec, 3, 100'000, 51'234);
     EXPECT_GE(inside.neighbours, 26);
     EXPECT_LE(inside.neighbours, 100);
-    // No less than the surface of its box, to each neighbour once.
+    // A rank sends at least the surface of its box.
     const ElementBox box = partition_box({{0, 0, 0}, spec.elements}, 100'000, 51'234, partition);
     std::int64_t volume = 1, interior = 1;
     for (int d = 0; d < 3; ++d) {

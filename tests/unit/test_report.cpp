@@ -1,6 +1,7 @@
-// The report on the terminal, and its JSON in memory.
-#include "app/report.hpp"
-#include "app/report_json.hpp"
+// SPDX-License-Identifier: BSD-3-Clause
+// The terminal report, and the JSON report in memory.
+#include "report/report.hpp"
+#include "report/report_json.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/format.hpp"
+#include "core/format.hpp"
+#include "machine/limits.hpp"
 #include "support/contains.hpp"
 #include "support/report_records.hpp"
 
@@ -23,7 +25,7 @@ std::string whole_text(const RunRecord& r) {
   text += grid_text(r.grid, r.machine.ranks) + would_divide_text(r.grid, 1, r.machine.ranks);
   for (const OrderRecord& order : r.orders) text += order_text(order);
   if (r.solve) text += solve_text(*r.solve, r.machine) + comparisons_text(*r.solve);
-  return text + closing_text(r);
+  return text + means_text(r.orders) + closing_text(r);
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -39,6 +41,14 @@ std::string line_with(const std::string& text, const std::string& part) {
     if (line.find(part) != std::string::npos) return line;
   ADD_FAILURE() << "no line with '" << part << "' in\n" << text;
   return "";
+}
+
+// The text without line breaks.
+std::string unbroken(const std::string& text) {
+  std::istringstream in(text);
+  std::string all;
+  for (std::string word; in >> word;) all += ' ' + word;
+  return all;
 }
 
 struct NamedRun {
@@ -69,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(Records, ReportWidth,
 TEST(ReportHeader, GroupsEqualRanks) {
   const std::string text = header_text(usual_run());
   EXPECT_TRUE(contains(text, "commit 0123abc"));
-  EXPECT_TRUE(contains(text, "  ranks         4 on 2 nodes, 2 a node\n"));
+  EXPECT_TRUE(contains(text, "  ranks         4 on 2 nodes, 2 per node\n"));
   EXPECT_TRUE(contains(text,
                        "  hosts         ranks 0-1: node1\n"
                        "                ranks 2-3: node2\n"));
@@ -96,12 +106,26 @@ TEST(ReportSolve, SaysWhatDeterminismCosts) {
   EXPECT_TRUE(contains(header_text(run), "  sums          deterministic"));
   const std::string text = solve_text(*run.solve, run.machine) + comparisons_text(*run.solve);
   EXPECT_TRUE(contains(line_with(text, "checksum"), "0123456789abcdef"));
-  EXPECT_TRUE(contains(line_with(text, "determinism"), "3.000 ms an iteration")) << text;
+  EXPECT_TRUE(contains(line_with(text, "determinism"), "3.000 ms per iteration")) << text;
   EXPECT_TRUE(contains(text, "1.50 times")) << text;
   const auto solve = to_json(run)["solve"];
   EXPECT_EQ(solve["checksum"], "0123456789abcdef");
   EXPECT_EQ(solve["determinism"]["ratio"], 1.5);
   EXPECT_EQ(to_json(run)["input"]["deterministic"], true);
+}
+
+TEST(ReportHeader, HasTheCpuQuotasWhereThereAreAny) {
+  RunRecord run = usual_run();
+  run.machine.cpu_quota.assign(4, unlimited);
+  EXPECT_FALSE(contains(header_text(run), "quota"));
+  EXPECT_TRUE(to_json(run)["machine"]["cpu_quota"][0].is_null());
+  run.machine.cpu_quota = {1, 1.5, 1, unlimited};
+  EXPECT_TRUE(contains(header_text(run),
+                       "  CPU quota     ranks 0, 2: 1 CPU's worth of time, by its control group\n"
+                       "                rank 1: 1.5 CPUs' worth of time, by its control group\n"
+                       "                rank 3: none\n"))
+      << header_text(run);
+  EXPECT_EQ(to_json(run)["machine"]["cpu_quota"].dump(), "[1.0,1.5,1.0,null]");
 }
 
 TEST(ReportHeader, KeepsTheFirstLineOfTheMpiVersionAndSaysHowManyHostsItLeavesOut) {
@@ -125,7 +149,7 @@ TEST(ReportHeader, HasTheVersionsOfTheLibrariesThatTheBuildHas) {
   EXPECT_EQ(json["nvshmem"], nullptr);
 }
 
-// ---- What MPI does with the memory of kernels --------------------------------------------------
+// ---- MPI transfers -----------------------------------------------------------------------------
 
 TEST(ReportTransfers, StandBesideWhatMpiClaims) {
   TransferRecord transfers = usual_transfers();
@@ -149,22 +173,68 @@ TEST(ReportTransfers, NameTheFirstThatWasWrongAndWhatFollows) {
   const std::string text = transfers_text(transfers);
   EXPECT_TRUE(contains(text, "device memory, 2 of 18 WRONG; MPIX_Query_cuda_support says")) << text;
   EXPECT_TRUE(contains(text, "  within a node, 4.000 KiB at 8 B: rank 1: bad\n")) << text;
-  EXPECT_TRUE(contains(text, "strategies that hand it to MPI are left out")) << text;
-  EXPECT_FALSE(contains(text, "was not tried"));
+  EXPECT_TRUE(contains(text, "strategies that pass it to MPI are unavailable")) << text;
+  EXPECT_FALSE(contains(text, "were not tried"));
   transfers.on_host = transfers.probe.stuck = true;
-  EXPECT_FALSE(contains(transfers_text(transfers), "left out"));
-  EXPECT_TRUE(contains(transfers_text(transfers), "what would have followed it was not tried"));
+  EXPECT_FALSE(contains(transfers_text(transfers), "unavailable"));
+  EXPECT_TRUE(contains(transfers_text(transfers), "the remaining transfers were not tried"));
 }
 
 TEST(ReportTransfers, SayWhyNothingWasTried) {
   TransferRecord transfers = usual_transfers();
   transfers.probe.entries.clear();
-  EXPECT_TRUE(contains(transfers_text(transfers),
-                       "host memory not tried, as one rank has nobody to send to;"));
+  EXPECT_TRUE(
+      contains(transfers_text(transfers), "host memory not tried, as there is only one rank;"));
   transfers.on_host = false;
   transfers.why_not = "no strategy of this run hands it to MPI";
   EXPECT_TRUE(contains(transfers_text(transfers),
                        "device memory not tried, as no strategy of this run hands it to MPI;"));
+}
+
+TEST(ReportTransfers, SayWhatATrialProcessFound) {
+  TransferRecord transfers = usual_transfers();
+  transfers.on_host = false;
+  EXPECT_FALSE(contains(transfers_text(transfers), "trial"));
+  transfers.trial = crashed_trial();
+  transfers.trial.outcome = TrialOutcome::right;
+  std::string text = unbroken(transfers_text(transfers));
+  EXPECT_TRUE(contains(text, "18 of 18 right;")) << text;
+  EXPECT_TRUE(contains(text,
+                       "a trial process sent it to itself correctly; it took 750.0 ms; saved in "
+                       "/cache/mpi-trials.json"))
+      << text;
+  EXPECT_FALSE(contains(text, "unavailable")) << text;
+  transfers.trial = crashed_trial();
+  transfers.why_not = why_excluded(transfers.trial);
+  transfers.probe.entries.clear();
+  text = unbroken(transfers_text(transfers));
+  EXPECT_TRUE(contains(text, "device memory not tried, as MPI cannot send "));
+  EXPECT_TRUE(contains(text,
+                       "on node2: crashed by SIGSEGV, at a message of 8 B at offset 0 B); "
+                       "MPIX_Query_cuda_support says"))
+      << text;
+  EXPECT_TRUE(contains(text, "found by a trial process before the run; it took 750.0 ms")) << text;
+  EXPECT_TRUE(contains(text, "strategies that pass it to MPI are unavailable")) << text;
+}
+
+TEST(ReportTransfers, HaveTheTrialInTheJson) {
+  const auto json_of = [](const MpiTrial& trial) {
+    RunRecord run = usual_run();
+    run.machine.transfers = usual_transfers();
+    run.machine.transfers->trial = trial;
+    return nlohmann::json::parse(to_json(run).dump())["machine"]["mpi_transfers"]["trial"];
+  };
+  const auto crashed = json_of(crashed_trial());
+  EXPECT_EQ(crashed["outcome"], "crashed");
+  EXPECT_EQ(crashed["what"], "crashed by SIGSEGV, at a message of 8 B at offset 0 B");
+  EXPECT_EQ(crashed["host"], "node2");
+  EXPECT_EQ(crashed["found"], "2026-11-21T21:21:40Z");
+  EXPECT_EQ(crashed["of_an_earlier_run"], false);
+  EXPECT_EQ(crashed["file"], "/cache/mpi-trials.json");
+  EXPECT_EQ(crashed["trial_s"], 0.75);
+  const auto none = json_of({});
+  EXPECT_EQ(none["outcome"], "not_tried");
+  for (const char* const key : {"what", "host", "found", "file"}) EXPECT_EQ(none[key], nullptr);
 }
 
 TEST(ReportTransfers, AreInTheJson) {
@@ -211,22 +281,26 @@ TEST(ReportGrid, IsOneLineWhereNothingIsChosen) {
   pinned.candidates.resize(1);
   pinned.why = "as mesh.partition says";
   EXPECT_TRUE(contains(grid_text(pinned, 4),
-                       "\n  1 × 2 × 2, as mesh.partition says: a rank has at most 65536 "));
+                       "\n  1 × 2 × 2, as mesh.partition says: per rank at most 65536 "));
 }
 
 TEST(ReportGrid, LeavesMostOfManyToTheJson) {
   GridRecord grid = usual_run().grid;
   for (int i = 0; i < 20; ++i) grid.candidates.push_back(grid.candidates.back());
-  EXPECT_TRUE(contains(grid_text(grid, 4), "and 18 more, not measured: process_grid of the JSON"));
+  EXPECT_EQ(lines_of(grid_text(grid, 4, ReportDetail::full)).size(),
+            lines_of(grid_text(grid, 4)).size() + 18 - 1);
+  EXPECT_TRUE(
+      contains(grid_text(grid, 4), "18 divisions not measured and not shown: --full, or the JSON"));
 }
 
 TEST(ReportGrid, SaysWhatADryRunWouldMeasure) {
   const std::string text = would_divide_text(usual_run().grid, 1, 4);
   EXPECT_TRUE(
-      contains(text, "Would measure 3 of 4 ways to divide the elements among the ranks, 1 s"));
-  EXPECT_TRUE(contains(text,
-                       "  1 × 1 × 4: a rank has at most 65536 elements and sends 2 messages, 9.000 "
-                       "MiB, at order 7"));
+      contains(text, "Would measure 3 of 4 divisions of the elements among the ranks for 1 s"));
+  EXPECT_TRUE(
+      contains(text,
+               "  1 × 1 × 4: per rank at most 65536 elements, 2 messages and 9.000 MiB sent, "
+               "at order 7"));
 }
 
 TEST(ReportOrder, ColumnsAreAligned) {
@@ -237,7 +311,7 @@ TEST(ReportOrder, ColumnsAreAligned) {
   const std::size_t interval_end = header.find("95 % interval") + 13;
   int rows = 0;
   for (const std::string& line : lines_of(text)) {
-    if (!contains(line, "..") || contains(line, "on-rank")) continue;
+    if (!contains(line, "yes") || contains(line, "≈ 0")) continue;
     ++rows;
     EXPECT_EQ(line.find("yes"), verified) << line;
     EXPECT_NE(line[median_end - 1], ' ') << line;
@@ -245,7 +319,7 @@ TEST(ReportOrder, ColumnsAreAligned) {
     EXPECT_NE(line[interval_end - 1], ' ') << line;
     EXPECT_EQ(line[interval_end], ' ') << line;
   }
-  EXPECT_EQ(rows, 5);  // device-pairwise is in both stages
+  EXPECT_EQ(rows, 4);  // device-pairwise is in both stages, and one row has no interval
 }
 
 TEST(ReportOrder, MarksTheWinnerAndKeepsTheStagesApart) {
@@ -264,9 +338,71 @@ TEST(ReportOrder, MarksTheWinnerAndKeepsTheStagesApart) {
   const std::string first = text.substr(alone, with_work - alone);
   const std::string second = text.substr(with_work);
   EXPECT_TRUE(contains(line_with(first, "device-pairwise"), " 18.4 "));
-  // The plain winner under the work: 1.25 ms less 1 ms, 1.25 times the best.
+  // The fastest plain strategy with work: 1.25 ms minus 1 ms of work, 1.25 times the best.
   EXPECT_TRUE(contains(line_with(second, "device-pairwise "), " 250.00 "));
   EXPECT_TRUE(contains(line_with(second, "device-pairwise "), "1.25x"));
+}
+
+TEST(ReportOrder, HasNoIntervalOfADifferenceThatContainsZero) {
+  const std::string explanation = "≈ 0: the 95 % interval contains 0";
+  OrderRecord order = usual_order();
+  std::string text = order_text(order);
+  EXPECT_TRUE(contains(line_with(text, "device-pairwise+overlap"), " -2.00 "));
+  EXPECT_TRUE(contains(line_with(text, "device-pairwise+overlap"), " ≈ 0 "));
+  EXPECT_TRUE(contains(text, explanation)) << text;
+  order.tuning.candidates[2].with_work->cost = {2e-6, 1e-6, 3e-6};
+  order.tuning.candidates[0].alone->cost.low = 0;  // a time, not a difference
+  text = order_text(order);
+  EXPECT_FALSE(contains(text, "≈")) << text;
+}
+
+// usual_order() with `slower` more plain strategies, each 1 ms slower than the one before.
+OrderRecord order_with_slower(int slower) {
+  OrderRecord order = usual_order();
+  CandidateResult c = order.tuning.candidates[1];
+  for (int i = 0; i < slower; ++i) {
+    c.strategy.name = "slower-" + std::to_string(i);
+    c.alone->cost = {2e-3 + i * 1e-3, 2e-3 + i * 1e-3, 2e-3 + i * 1e-3};
+    order.tuning.candidates.push_back(c);
+  }
+  return order;
+}
+
+TEST(ReportOrder, HidesMostSlowerCandidates) {
+  const std::string three = order_text(order_with_slower(3));  // five in all
+  EXPECT_TRUE(contains(three, "\n  slower-2 "));
+  EXPECT_FALSE(contains(three, "not shown"));
+
+  const OrderRecord order = order_with_slower(9);
+  const std::string text = order_text(order);
+  EXPECT_TRUE(contains(text, "\n  slower-2 "));
+  EXPECT_FALSE(contains(text, "\n  slower-3 ")) << text;
+  EXPECT_TRUE(contains(text, "\n  6 slower candidates not shown: --full, or the JSON report\n"));
+  const std::string full = order_text(order, ReportDetail::full);
+  EXPECT_TRUE(contains(full, "\n  slower-8 "));
+  EXPECT_FALSE(contains(full, "not shown"));
+  EXPECT_EQ(lines_of(full).size(), lines_of(text).size() + 6 - 1);
+}
+
+TEST(ReportOrder, HidesNothingThatIsWrongUnavailableSelectedOrTies) {
+  OrderRecord order = order_with_slower(9);
+  std::vector<CandidateResult>& candidates = order.tuning.candidates;
+  candidates[8].verified = false;  // slower-4, wrong when verified again
+  candidates[8].failure = "WRONG at last";
+  candidates[9].available = candidates[9].verified = false;
+  candidates[9].failure = "no network";
+  candidates[9].alone.reset();
+  candidates[10].alone->tie = true;
+  candidates[11].selected = true;
+  candidates[12].alone->stopped = true;  // slower-8
+  const std::string text = order_text(order);
+  EXPECT_TRUE(contains(line_with(text, "slower-4 "), "WRONG")) << text;
+  EXPECT_TRUE(contains(text, "    excluded: WRONG at last\n")) << text;
+  EXPECT_TRUE(contains(text, "  not here: slower-5: no network\n")) << text;
+  EXPECT_TRUE(contains(line_with(text, "slower-6 "), "tie")) << text;
+  EXPECT_TRUE(contains(line_with(text, "slower-7 "), "SELECTED")) << text;
+  EXPECT_FALSE(contains(text, "slower-3 ")) << text;
+  EXPECT_TRUE(contains(text, "\n  2 slower candidates not shown")) << text;
 }
 
 TEST(ReportOrder, SaysWhyOneOfThoseThatTieWasTaken) {
@@ -275,14 +411,16 @@ TEST(ReportOrder, SaysWhyOneOfThoseThatTieWasTaken) {
   std::vector<CandidateResult>& candidates = order.tuning.candidates;
   for (CandidateResult& c : candidates)
     if (c.with_work) c.with_work->tie = true;
-  // With the plain one, which is in both stages and simpler.
+  // The ties include the plain strategy, which is in both stages and simpler.
   EXPECT_TRUE(
-      contains(order_text(order), "    ties with 2 others; taken as the simplest that overlaps\n"));
+      contains(order_text(order),
+               "    ties with 2 others; selected because it is the simplest that overlaps\n"));
   const int overlapped = std::exchange(order.tuning.selected, 0);
-  EXPECT_TRUE(contains(order_text(order), "    ties with 2 others; taken as the simplest\n"));
+  EXPECT_TRUE(
+      contains(order_text(order), "    ties with 2 others; selected because it is the simplest\n"));
   order.tuning.selected = overlapped;
   candidates[3].with_work->tie = false;
-  EXPECT_TRUE(contains(order_text(order), "    ties with 1 other; taken as it overlaps\n"));
+  EXPECT_TRUE(contains(order_text(order), "    ties with 1 other; selected because it overlaps\n"));
   candidates[3].with_work->tie = true;
   CandidateResult later = candidates[order.tuning.selected];
   later.strategy.name = "peer-memory+overlap";
@@ -290,20 +428,22 @@ TEST(ReportOrder, SaysWhyOneOfThoseThatTieWasTaken) {
   candidates.push_back(later);
   order.tuning.selected = static_cast<int>(candidates.size()) - 1;
   EXPECT_TRUE(contains(order_text(order),
-                       "    ties with 3 others; taken as its exchange is faster alone\n"));
+                       "    ties with 3 others; selected because its exchange alone is faster\n"));
 
   candidates.back().with_work->tie = false;
   candidates.back().with_work->relative_to_best = 1.004;
-  EXPECT_TRUE(contains(order_text(order),
-                       "    within 1 % of the best; taken as its exchange is faster alone\n"));
+  EXPECT_TRUE(
+      contains(order_text(order),
+               "    within 1 % of the best; selected because its exchange alone is faster\n"));
 
-  // In the first stage, which no other was in.
+  // Now only the first stage has timings.
   for (CandidateResult& c : candidates) {
     c.with_work.reset();
     if (c.alone) c.alone->tie = true;
   }
   order.tuning.selected = 0;
-  EXPECT_TRUE(contains(order_text(order), "    ties with 1 other; taken as the simplest\n"));
+  EXPECT_TRUE(
+      contains(order_text(order), "    ties with 1 other; selected because it is the simplest\n"));
 }
 
 TEST(ReportOrder, ShowsWhyAStrategyIsExcluded) {
@@ -336,7 +476,7 @@ TEST(ReportHeader, SaysWhichFieldsAreExchangedWhereNothingIsSolved) {
 
 TEST(ReportOrder, SaysHowMessagesLieInTheField) {
   EXPECT_TRUE(contains(order_text(usual_order()),
-                       "in the field 3 of 6 messages are contiguous, 1 evenly strided, 2 indexed"));
+                       "3 of 6 messages are contiguous in the field, 1 evenly strided, 2 indexed"));
 }
 
 TEST(ReportOrder, SaysWhenThereIsNothingToExchange) {
@@ -344,10 +484,11 @@ TEST(ReportOrder, SaysWhenThereIsNothingToExchange) {
   EXPECT_TRUE(contains(text, "no shared DOFs: nothing to exchange"));
   EXPECT_FALSE(contains(text, "neighbours"));
   EXPECT_FALSE(contains(text, "contiguous"));
-  EXPECT_TRUE(contains(text, "  3 strategies verified, 1 not here: see the JSON report\n"));
+  EXPECT_TRUE(contains(
+      text, "  3 strategies available, with nothing to verify, 1 not here: see the JSON report\n"));
   EXPECT_FALSE(contains(text, "95 % interval"));
 
-  // A wrong one is named all the same.
+  // The report still names a wrong one.
   OrderRecord wrong = one_rank_run().orders[0];
   wrong.tuning.candidates.back().available = true;
   EXPECT_TRUE(contains(line_with(order_text(wrong), "host-alltoall+overlap"), "WRONG"));
@@ -371,13 +512,13 @@ TEST(ReportOrder, SaysWhenTheSlowerKernelRan) {
   EXPECT_TRUE(contains(order_text(order), "slower kernel with a run-time order ran"));
 }
 
-// ---- What the paths cost, and what follows from it ---------------------------------------------
+// ---- Costs of paths, and predictions -----------------------------------------------------------
 
 TEST(ReportPaths, HaveLatencyBandwidthAndWhatAMessageMoreTakes) {
   const std::string text = paths_text(usual_paths());
   EXPECT_TRUE(contains(line_with(text, "launch of a kernel"), "3.250 µs"));
   EXPECT_TRUE(contains(line_with(text, "wait for a kernel"), "5.000 µs"));
-  EXPECT_TRUE(contains(line_with(text, "copy of messages back"), "55.00 GB/s"));
+  EXPECT_TRUE(contains(line_with(text, "copy of messages to the device"), "55.00 GB/s"));
   const std::string within = line_with(text, "host messages, within a node");
   EXPECT_TRUE(contains(within, "1.500 µs") && contains(within, "10.00 GB/s") &&
               contains(within, "500.0 ns"))
@@ -390,14 +531,14 @@ TEST(ReportPaths, HaveLatencyBandwidthAndWhatAMessageMoreTakes) {
   for (const std::string& line : lines_of(text)) EXPECT_LE(text_width(line), report_width) << line;
 }
 
-// The usual order with predictions for all but the second candidate.
+// usual_order() with predictions for all candidates except the second.
 OrderRecord predicted_order() {
   OrderRecord order = usual_order();
   std::vector<CandidateResult>& candidates = order.tuning.candidates;
-  candidates[0].alone->predicted = 4e-6;  // took 18.4
+  candidates[0].alone->predicted = 4e-6;  // measured: 18.4e-6
   candidates[0].with_work->predicted = 4e-6;
   candidates[2].with_work->predicted = 2e-6;
-  candidates[3].with_work->predicted = 9.5e-3;  // took 0.5 beyond the 1 ms of the work
+  candidates[3].with_work->predicted = 9.5e-3;  // measured: 0.5e-3 beyond the work of 1e-3
   return order;
 }
 
@@ -408,7 +549,7 @@ TEST(ReportPaths, StandAsPredictionsBesideWhatWasMeasured) {
   const std::string first = text.substr(0, with_work), second = text.substr(with_work);
   const std::size_t end = line_with(text, "95 % interval").find("model") + 5;
   const std::string row = line_with(first, "device-pairwise");
-  // Columns count code points, and this row has no others.
+  // Columns count code points; this row is ASCII.
   EXPECT_EQ(row.substr(end - 4, 4), " 4.0") << text;
   EXPECT_EQ(line_with(first, "host-alltoall").substr(end - 2, 2), " -") << text;
   EXPECT_TRUE(contains(line_with(second, "device-pairwise+overlap"), " 2.00 "));
@@ -417,12 +558,11 @@ TEST(ReportPaths, StandAsPredictionsBesideWhatWasMeasured) {
 
 TEST(ReportPaths, NameWhatIsOffItsModel) {
   const std::string off = line_with(order_text(predicted_order()), "Off the model");
-  EXPECT_EQ(
-      off,
-      "  Off the model: device-pairwise 4.6x its model, host-alltoall+overlap 0.14x its model "
-      "with the work");
+  EXPECT_EQ(off,
+            "  Off the model: device-pairwise 4.6x; with the work: host-alltoall+overlap 0.14x the "
+            "prediction");
   OrderRecord order = predicted_order();
-  order.tuning.candidates[0].alone->predicted = 5e-6;  // not four times
+  order.tuning.candidates[0].alone->predicted = 5e-6;  // measured: less than four times that
   order.tuning.candidates[3].with_work->predicted = 1e-3;
   EXPECT_FALSE(contains(order_text(order), "Off the model"));
 }
@@ -437,7 +577,7 @@ TEST(ReportAllReduce, HasATableOnlyWhereSumsWereTimedOrAreWrong) {
   tuning.candidates[0].selected = true;
   tuning.selected = 0;
   const std::string one_rank = all_reduce_text(tuning);
-  EXPECT_TRUE(contains(one_rank, "  2 ways verified, 1 not here: see the JSON report\n"));
+  EXPECT_TRUE(contains(one_rank, "  2 all-reduces verified, 1 not here: see the JSON report\n"));
   EXPECT_TRUE(contains(one_rank, "Selected: host-mpi"));
   EXPECT_FALSE(contains(one_rank, "95 % interval"));
 
@@ -455,7 +595,8 @@ TEST(ReportAllReduce, HasATableOnlyWhereSumsWereTimedOrAreWrong) {
   tuning.candidates[0].timing->cost.median = 9e-6;
   tuning.candidates[0].timing->predicted = 2e-6;
   EXPECT_TRUE(contains(line_with(all_reduce_text(tuning), "95 % interval"), "model"));
-  EXPECT_TRUE(contains(all_reduce_text(tuning), "\n  Off the model: host-mpi 4.5x its model\n"));
+  EXPECT_TRUE(
+      contains(all_reduce_text(tuning), "\n  Off the model: host-mpi 4.5x the prediction\n"));
   tuning.candidates[0].timing->predicted = 3e-6;
   EXPECT_FALSE(contains(all_reduce_text(tuning), "Off the model"));
 
@@ -468,7 +609,7 @@ TEST(ReportSolve, HasFiguresWithUnits) {
   const std::string text = solve_text(*run.solve, run.machine);
   EXPECT_TRUE(contains(text, "5.000e-07 |b| recursive, 5.000e-07 |b| recomputed"));
   EXPECT_TRUE(contains(text, "3.000e-08 largest, 2.000e-08 in the L2 norm"));
-  EXPECT_TRUE(contains(text, "20.00 s, 200.0 ms an iteration; set-up before it 1.500 s"));
+  EXPECT_TRUE(contains(text, "20.00 s, 200.0 ms per iteration; set-up 1.500 s"));
   EXPECT_TRUE(contains(text, "17.50 GiB"));
   EXPECT_TRUE(contains(text, "87.25 GFLOP/s by Nekbone's count, 0.4496 GDOF/s"));
   EXPECT_TRUE(contains(
@@ -482,7 +623,7 @@ TEST(ReportSolve, SaysWhenTheCaseStaysInCaches) {
   run.solve->bandwidth = 1.5 * run.machine.bandwidth.copy;
   EXPECT_TRUE(contains(solve_text(*run.solve, run.machine), "150.0 %"));
   EXPECT_TRUE(contains(solve_text(*run.solve, run.machine), "caches"));
-  // A loop may do better than the triad, as not every kernel reads the lines that it writes.
+  // A kernel may exceed the triad's bandwidth if it does not read the cache lines that it writes.
   run.solve->bandwidth = 0.9 * run.machine.bandwidth.copy;
   EXPECT_TRUE(contains(solve_text(*run.solve, run.machine), "112.5 %"));
   EXPECT_FALSE(contains(solve_text(*run.solve, run.machine), "caches"));
@@ -502,7 +643,7 @@ TEST(ReportSolve, LeavesOutBandwidthsThatWereNotMeasured) {
 TEST(ReportSolve, ShowsABreakdown) {
   const RunRecord run = broken_down_run();
   const std::string text = solve_text(*run.solve, run.machine);
-  EXPECT_TRUE(contains(text, "100, then the iteration broke down"));
+  EXPECT_TRUE(contains(text, "100, then CG broke down"));
   EXPECT_TRUE(contains(text, "not finite recursive"));
   EXPECT_TRUE(contains(text, "  error         not finite\n"));
   EXPECT_TRUE(contains(text, "  FAIL          a NaN appeared in iteration 2"));
@@ -515,7 +656,7 @@ TEST(ReportClosing, HasNoCostWhereNothingWasTimed) {
     c.with_work.reset();
   }
   run.orders[0].tuning.breakdown.reset();
-  EXPECT_TRUE(contains(closing_text(run), "nothing to exchange"));
+  EXPECT_TRUE(contains(line_with(closing_text(run), "device-pairwise"), "nothing to exchange"));
   EXPECT_FALSE(contains(order_text(run.orders[0]), "its exchange:"));
   const auto json = nlohmann::json::parse(to_json(run).dump());
   EXPECT_EQ(json["orders"][0]["tuning"]["breakdown"], nullptr);
@@ -523,12 +664,79 @@ TEST(ReportClosing, HasNoCostWhereNothingWasTimed) {
 
 TEST(ReportClosing, SumsUp) {
   const std::string pass = closing_text(usual_run());
-  EXPECT_TRUE(contains(line_with(pass, "PASS"), "123.5 s in all; all samples in nekbone-k.json"));
+  EXPECT_TRUE(contains(line_with(pass, "PASS"), "CG: the recomputed residual agrees"));
+  EXPECT_TRUE(contains(unbroken(pass), "; 123.5 s in all; all samples in nekbone-k.json"));
   EXPECT_TRUE(contains(pass, "device-pairwise+overlap"));
+  EXPECT_EQ(line_with(pass, "  CG "),
+            "  CG            order 7, 100 iterations, 200.0 ms per iteration");
+  EXPECT_EQ(line_with(pass, "  FOM "),
+            "  FOM           87.25 GFLOP/s by Nekbone's count, 0.4496 GDOF/s");
   const std::string fail = closing_text(nothing_right_run());
-  EXPECT_TRUE(contains(fail, "order 7: 4 of 4 strategies WRONG and excluded, so none is left"));
+  EXPECT_TRUE(contains(fail,
+                       "  excluded      order 7: 4 of 4 strategies WRONG and excluded, so none is "
+                       "left; the first,"));
+  EXPECT_TRUE(contains(unbroken(fail), "the first, device-pairwise: threw"));
   EXPECT_TRUE(contains(fail, "  FAIL "));
-  EXPECT_FALSE(contains(fail, "no way"));
+  EXPECT_FALSE(contains(fail, "is available"));
+  EXPECT_FALSE(contains(fail, "FOM"));
+}
+
+TEST(ReportClosing, SaysWhereADifferenceIsNotDistinguishableFromZero) {
+  // The interval is -3 to 1 µs beyond the work.
+  RunRecord run = usual_run();
+  const std::string row = line_with(closing_text(run), "device-pairwise+overlap");
+  EXPECT_TRUE(contains(row, " -  not distinguishable from the work alone")) << row;
+  EXPECT_FALSE(contains(row, "..")) << row;
+  Summary& cost = run.orders[0].tuning.candidates[2].with_work->cost;
+  EXPECT_EQ(to_json(run)["orders"][0]["tuning"]["candidates"][2]["with_work"]["cost"]["low_s"],
+            -3e-6);
+  cost = {2e-6, 1e-6, 3e-6};
+  EXPECT_TRUE(contains(closing_text(run), "2.000 µs  1.000 µs .. 3.000 µs, beyond the work alone"));
+  cost = {-2e-6, -3e-6, -1e-6};
+  EXPECT_TRUE(contains(closing_text(run), "-3.000 µs .. -1.000 µs, beyond the work alone"));
+}
+
+TEST(ReportClosing, HasTheAllReduceAndEveryFaultForThoseWhoReadNothingElse) {
+  RunRecord run = usual_run();
+  EXPECT_FALSE(contains(closing_text(run), "all-reduce"));
+  run.all_reduce.emplace();
+  for (const char* const name : {"host-mpi", "host-shared"}) {
+    AllReduceResult& c = run.all_reduce->candidates.emplace_back();
+    c.strategy.name = name;
+    c.available = c.verified = true;
+  }
+  run.all_reduce->selected = 1;
+  EXPECT_EQ(line_with(closing_text(run), "all-reduce"), "  all-reduce    host-shared");
+  run.all_reduce->candidates[1].timing.emplace().cost = {3e-6, 2e-6, 4e-6};
+  EXPECT_EQ(line_with(closing_text(run), "all-reduce"),
+            "  all-reduce    host-shared, 3.000 µs (2.000 µs .. 4.000 µs)");
+  EXPECT_FALSE(contains(closing_text(run), "WRONG"));
+
+  run.all_reduce->candidates[0].verified = false;
+  run.all_reduce->candidates[0].failure = "the sum is 3, not 4";
+  run.machine.transfers = usual_transfers();
+  run.machine.transfers->probe.entries[4].failure = "rank 1: bad";
+  run.orders[0].on_rank_failure = "on-rank QQ^T is WRONG";
+  run.machine.warnings = {"two ranks share a GPU"};
+  run.warnings = {"two ranks share a GPU", "the machine was loaded"};
+  const std::string text = closing_text(run);
+  EXPECT_TRUE(contains(unbroken(text),
+                       "1 of 2 all-reduces WRONG and excluded; the first, host-mpi: the sum is 3"))
+      << text;
+  EXPECT_TRUE(contains(unbroken(text), "MPI transfers 1 of 18 WRONG; the first: within a node"))
+      << text;
+  EXPECT_TRUE(contains(text, "order 7: on-rank QQ^T is WRONG")) << text;
+  EXPECT_TRUE(contains(text, "  WARNING       two ranks share a GPU\n")) << text;
+  EXPECT_TRUE(contains(text, "  WARNING       the machine was loaded\n")) << text;
+  EXPECT_EQ(text.find("two ranks share a GPU"), text.rfind("two ranks share a GPU"));
+}
+
+TEST(ReportClosing, IsNoPassWithoutItsFile) {
+  const std::string text = closing_text(usual_run(), false);
+  EXPECT_TRUE(contains(line_with(text, "FAIL"), "all else passed, but nekbone-k.json cannot be"));
+  EXPECT_FALSE(contains(text, "PASS"));
+  EXPECT_FALSE(contains(text, "all samples in"));
+  EXPECT_FALSE(contains(closing_text(nothing_right_run(), false), "passed"));
 }
 
 TEST(ReportClosing, SaysOnceWhyNoOrderCouldExchange) {
@@ -538,7 +746,7 @@ TEST(ReportClosing, SaysOnceWhyNoOrderCouldExchange) {
   run.orders[0].tuning.candidates[0].failure = "built without it";
   run.orders.push_back(run.orders[0]);
   run.orders[1].order = 9;
-  EXPECT_TRUE(contains(closing_text(run), "no way to exchange at orders 7, 9:"))
+  EXPECT_TRUE(contains(closing_text(run), "no strategy is available at orders 7, 9:"))
       << closing_text(run);
 }
 
@@ -548,7 +756,7 @@ TEST(ReportSolve, SaysWhoSumsTheProductsOfKokkosKernels) {
   EXPECT_FALSE(contains(solve_text(*run.solve, run.machine), "MPI_Allreduce"));
   run.solve->kernels_sum = true;
   EXPECT_TRUE(
-      contains(solve_text(*run.solve, run.machine), "sums by host-shared and MPI_Allreduce"));
+      contains(solve_text(*run.solve, run.machine), "all-reduce host-shared and MPI_Allreduce"));
 }
 
 TEST(ReportSolve, SaysWhereARegretMayBeNoise) {
@@ -582,9 +790,9 @@ TEST(ReportSolve, NamesTheRegretOfSumsAlsoAlone) {
   Audit audit;
   audit.strategies.resize(1);
   run.solve->audit = run.solve->sum_audit = audit;
-  EXPECT_TRUE(contains(comparisons_text(*run.solve), "\n    of sums     "));
+  EXPECT_TRUE(contains(comparisons_text(*run.solve), "\n    all-reduce  "));
   run.solve->audit.reset();
-  EXPECT_TRUE(comparisons_text(*run.solve).starts_with("  regret        of sums: "));
+  EXPECT_TRUE(comparisons_text(*run.solve).starts_with("  regret        all-reduce: "));
 }
 
 TEST(ReportOrder, HasNoIntervalOfOneSample) {
@@ -593,6 +801,13 @@ TEST(ReportOrder, HasNoIntervalOfOneSample) {
   Summary& on_rank = order.tuning.on_rank;
   on_rank.low = on_rank.high = on_rank.median;
   EXPECT_FALSE(contains(line_with(order_text(order), "on-rank QQ^T"), " .. "));
+}
+
+TEST(ReportClosing, SaysWhichChoicesWereKept) {
+  RunRecord run = usual_run();
+  EXPECT_FALSE(contains(closing_text(run), "choices"));
+  run.choices_kept = "4 choices: kept in x.json";
+  EXPECT_TRUE(contains(closing_text(run), "\n  choices       4 choices: kept in x.json\n"));
 }
 
 TEST(ReportClosing, WarnsOfWhatCastsDoubt) {
@@ -633,10 +848,10 @@ TEST(ReportClosing, SaysWhatWasNotToBeHad) {
   only.available = false;
   only.failure = "built without it";
   const std::string text = closing_text(run);
-  EXPECT_TRUE(contains(text, "no way to exchange at order 7:")) << text;
+  EXPECT_TRUE(contains(text, "no strategy is available at order 7:")) << text;
   EXPECT_TRUE(contains(text, only.strategy.name + ": built without it")) << text;
   EXPECT_TRUE(contains(text, "doctor")) << text;
-  // The journal's words begin with the name.
+  // Reasons from the journal begin with the name.
   only.failure = only.strategy.name + " hung";
   const std::string again = closing_text(run);
   EXPECT_TRUE(contains(again, only.strategy.name + " hung")) << again;
@@ -645,8 +860,7 @@ TEST(ReportClosing, SaysWhatWasNotToBeHad) {
 
 TEST(ReportMeans, StandBesideEachOtherByOrder) {
   RunRecord run = usual_run();
-  run.input.problem = ProblemKind::none;
-  OrderRecord second = run.orders[0];  // where one was not available
+  OrderRecord second = run.orders[0];  // one strategy is unavailable here
   second.order = 9;
   second.tuning.candidates[1].alone.reset();
   second.tuning.candidates[0].alone->cost.mean = 2e-3;
@@ -654,9 +868,9 @@ TEST(ReportMeans, StandBesideEachOtherByOrder) {
   run.orders[0].tuning.candidates[0].alone->cost.mean = 20e-6;
   run.orders[0].tuning.candidates[0].alone->cost.deviation = 1.5e-6;
   run.orders[0].tuning.candidates[1].alone->cost.mean = 1e-3;
-  run.orders[0].tuning.candidates[1].alone->cost.deviation = 0;  // of one sample: unknown
+  run.orders[0].tuning.candidates[1].alone->cost.deviation = 0;  // one sample: unknown
   run.orders.push_back(second);
-  const std::string text = closing_text(run);
+  const std::string text = means_text(run.orders);
   EXPECT_TRUE(contains(line_with(text, "mean ± standard deviation"), "N = 7 [µs]"));
   EXPECT_TRUE(contains(line_with(text, "mean ± standard deviation"), "N = 9 [ms]"));
   const std::string means = text.substr(text.find("mean ±"));
@@ -671,13 +885,12 @@ TEST(ReportMeans, StandBesideEachOtherByOrder) {
 
 TEST(ReportMeans, OfManyOrdersStayWithinTheLine) {
   RunRecord run = usual_run();
-  run.input.problem = ProblemKind::none;
   run.orders.resize(9, run.orders[0]);
-  for (const std::string& line : lines_of(closing_text(run)))
+  for (const std::string& line : lines_of(means_text(run.orders)))
     EXPECT_LE(text_width(line), report_width) << line;
 }
 
-// ---- As JSON -----------------------------------------------------------------------------------
+// ---- JSON --------------------------------------------------------------------------------------
 
 TEST(ReportJson, OfARunThatDidNotEndHasNotPassed) {
   RunRecord run = usual_run();

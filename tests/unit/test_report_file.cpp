@@ -1,14 +1,19 @@
-// The JSON report as a file.
+// SPDX-License-Identifier: BSD-3-Clause
+// The file of the JSON report.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 
-#include "app/report_file.hpp"
 #include "core/errors.hpp"
+#include "report/report_file.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace nekbone_k {
@@ -28,7 +33,7 @@ class ReportFileTest : public testing::Test {
 
 void put(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
-// The message that refuses the path, which names it and what to do.
+// The error message for a refused path. Expects that it names the path and says what to do.
 std::string refusal(const std::string& path) {
   try {
     const ReportFile file(path);
@@ -68,7 +73,7 @@ TEST_F(ReportFileTest, RemovesTheTemporaryFileWhenWritingFails) {
   const std::string name = path("report.json");
   {
     ReportFile file(name);
-    fs::create_directories(name + "/in the way");  // a folder is no target for a rename
+    fs::create_directories(name + "/in the way");  // rename() cannot replace this folder
     EXPECT_THROW(file.write(report), OutputError);
   }
   EXPECT_EQ(files(), 1);
@@ -82,9 +87,47 @@ TEST_F(ReportFileTest, ReplacesWhatALinkPointsAtAndKeepsTheLink) {
   EXPECT_EQ(nlohmann::ordered_json::parse(content(path("real.json"))), report);
 }
 
+TEST_F(ReportFileTest, MakesTheFileThatADanglingLinkNames) {
+  fs::create_directories(path("folder"));
+  fs::create_symlink("folder/real.json", path("middle.json"));
+  fs::create_symlink(path("middle.json"), path("link.json"));
+  ReportFile(path("link.json")).write(report);
+  EXPECT_TRUE(fs::is_symlink(path("link.json")));
+  EXPECT_TRUE(fs::is_symlink(path("middle.json")));
+  EXPECT_EQ(nlohmann::ordered_json::parse(content(path("folder/real.json"))), report);
+}
+
+TEST_F(ReportFileTest, DoesNotWaitForAReaderOfAPipe) {
+  const std::string pipe = path("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  ReportFile file(pipe);
+  try {
+    file.write(report);
+    FAIL() << "nobody reads the pipe";
+  } catch (const OutputError& error) {
+    EXPECT_NE(std::string(error.what()).find("nothing reads this pipe"), std::string::npos);
+  }
+  const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  file.write(report);
+  std::string text(1 << 16, '\0');
+  const ssize_t count = read(reader, text.data(), text.size());
+  close(reader);
+  ASSERT_GT(count, 0);
+  text.resize(static_cast<std::size_t>(count));
+  EXPECT_EQ(nlohmann::ordered_json::parse(text), report);
+}
+
 TEST_F(ReportFileTest, WritesToADeviceWithoutReplacingIt) {
   ReportFile("/dev/null").write(report);
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
+
+TEST_F(ReportFileTest, IsNotReplacedIfItIsWriteProtected) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may write to every file";
+  put(path("kept.json"), "old");
+  fs::permissions(path("kept.json"), fs::perms::owner_read);
+  EXPECT_NE(refusal(path("kept.json")).find("cannot be written: Permission denied"),
+            std::string::npos);
 }
 
 TEST_F(ReportFileTest, IsRefusedBeforeTheRun) {
@@ -95,6 +138,43 @@ TEST_F(ReportFileTest, IsRefusedBeforeTheRun) {
   put(path("file"), "");
   EXPECT_NE(refusal(path("file/report.json")).find("not a folder"), std::string::npos);
   EXPECT_NE(refusal(path(std::string(300, 'n'))).find("too long"), std::string::npos);
+}
+
+TEST_F(ReportFileTest, HasANameOfUpTo255Bytes) {
+  const std::string longest(255, 'n');
+  ReportFile(path(longest)).write(report);
+  EXPECT_EQ(nlohmann::ordered_json::parse(content(path(longest))), report);
+  EXPECT_EQ(files(), 1);
+  EXPECT_NE(refusal(path(std::string(256, 'n'))).find("too long"), std::string::npos);
+}
+
+TEST_F(ReportFileTest, SaysWhatStandsThereWhenItCannotBeWritten) {
+  // A limit of 10 B per file simulates a full disk.
+  const auto failure = [&](ReportFile& file) {
+    const auto before = std::signal(SIGXFSZ, SIG_IGN);
+    rlimit limit{};
+    getrlimit(RLIMIT_FSIZE, &limit);
+    const rlimit small{10, limit.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+    std::string what = "it was written";
+    try {
+      file.write(report);
+    } catch (const OutputError& error) {
+      what = error.what();
+    }
+    setrlimit(RLIMIT_FSIZE, &limit);
+    std::signal(SIGXFSZ, before);
+    return what;
+  };
+  ReportFile none(path("none.json"));
+  EXPECT_NE(failure(none).find("use the printed report of this run"), std::string::npos);
+  put(path("old.json"), "old");
+  ReportFile old(path("old.json"));
+  EXPECT_NE(failure(old).find("the older file is unchanged"), std::string::npos);
+  EXPECT_EQ(content(path("old.json")), "old");
+  old.write_for_now({{"part", 1}});
+  EXPECT_NE(failure(old).find("up to its solution"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(content(path("old.json")))["part"], 1);
 }
 
 TEST_F(ReportFileTest, IsRefusedInAFolderThatMayNotBeWrittenTo) {

@@ -1,5 +1,6 @@
-// How winners are chosen and rounds run, on samples by hand whose answer is known.
-#include "gs/stage.hpp"
+// SPDX-License-Identifier: BSD-3-Clause
+// The choice of winners and the number of rounds, on samples with known answers.
+#include "tuning/stage.hpp"
 
 #include <gtest/gtest.h>
 
@@ -37,7 +38,7 @@ TEST(StageJudge, TakesTheLowestMedian) {
 }
 
 TEST(StageJudge, TakesTheFirstOfTheTableOfThoseThatTie) {
-  // The second is the fastest by a hundredth, now before and now behind the third.
+  // The second is the fastest by 1 %, but the third is faster in some rounds.
   auto results = with_samples({{2.00, 2.00, 2.00, 2.00, 2.00},
                                {1.00, 1.02, 1.00, 1.02, 1.00},
                                {1.02, 1.00, 1.02, 1.00, 1.01}});
@@ -61,11 +62,11 @@ TEST(StageJudge, TakesOutWhatTheWorkTookInTheSameRound) {
   EXPECT_EQ(results[0].cost.low, 0.5) << "the work's noise is none of the exchange's";
   EXPECT_EQ(results[0].cost.high, 0.5);
   EXPECT_EQ(results[1].cost.median, 0.25);
-  // With the usual work of 3 s.
+  // Both costs include the median work of 3 s.
   EXPECT_EQ(results[0].relative_to_best, 3.5 / 3.25);
 }
 
-// Beside much work what the exchanges take hardly tells them apart: 0.5 % of what is run.
+// With much work, the difference between the exchanges is at most 0.5 % of the measured time.
 TEST(StageJudge, TiesByWorkAndExchangeTogether) {
   auto results = with_samples({{100.5, 100.9, 100.6}, {100.4, 101.0, 100.5}});
   EXPECT_EQ(judge(members_of(results), {100, 100, 100}), 0u);
@@ -80,12 +81,12 @@ TEST(StageJudge, TakesOfThoseThatTieUnderWorkOneThatIsFasterAlone) {
                                {100.5, 100.8, 100.7, 100.4, 100.6},
                                {130, 130, 130, 130, 130}});
   auto alone = with_samples({{9, 9, 9, 9, 9}, {4, 4, 4}, {3.9, 4.1, 4, 4, 4}, {1, 1, 1, 1, 1}});
-  alone[1].stopped = true;  // there, as it could not win
+  alone[1].stopped = true;  // in the first stage, because it could not win
   const auto winner = [&](const std::vector<const StageResult*>& known) {
     return judge(members_of(results), work, known);
   };
   EXPECT_EQ(winner({}), 0u);
-  // The second and the third tie alone as well, and the fourth does not tie under the work.
+  // The second and third also tie alone. The fourth does not tie with work.
   EXPECT_EQ(winner({&alone[0], &alone[1], &alone[2], &alone[3]}), 1u);
   EXPECT_EQ(winner({&alone[1], &alone[0], &alone[2], &alone[3]}), 0u);
   EXPECT_EQ(winner({&alone[0], nullptr, &alone[2], nullptr}), 2u);
@@ -93,7 +94,7 @@ TEST(StageJudge, TakesOfThoseThatTieUnderWorkOneThatIsFasterAlone) {
 }
 
 TEST(StageJudge, TakesWhatIsFasterAloneWithinAHundredthOfTheBestUnderWork) {
-  // Slower in every round, by half a hundredth, by two, and by half a one but stopped.
+  // Slower than the first in every round: by 0.5 %, by 2 %, and by 0.5 % but stopped.
   auto results = with_samples({{100, 101, 102, 103, 104},
                                {100.5, 101.5, 102.5, 103.5, 104.5},
                                {102, 103, 104, 105, 106},
@@ -110,7 +111,7 @@ TEST(StageJudge, TakesWhatIsFasterAloneWithinAHundredthOfTheBestUnderWork) {
 }
 
 TEST(StageJudge, ComparesOneThatWasStoppedInItsOwnRounds) {
-  // The best became slower after the first had been stopped.
+  // The best candidate slowed down after the first was stopped.
   auto results = with_samples({{2, 2, 2}, {1, 1, 1, 3, 3, 3, 3}});
   results[0].stopped = true;
   EXPECT_EQ(judge(members_of(results), {}), 1u) << "though its median is 3 s";
@@ -124,7 +125,7 @@ struct StageRounds : testing::Test {
   const Communicator comm{MPI_COMM_SELF};
   std::vector<std::size_t> calls;
 
-  // Runs candidates that take so many seconds, by their word; returns the number of rounds.
+  // Runs candidates that claim to take `seconds`. Returns the number of rounds.
   int run(std::vector<StageResult>& results, const Samples& seconds, const Rounds::Limits& limits,
           Samples* reference = nullptr) {
     calls.clear();
@@ -159,7 +160,7 @@ TEST_F(StageRounds, EndsAtTheMost) {
 }
 
 TEST_F(StageRounds, LeavesOutWhatCannotWinFromTheFifthRoundOn) {
-  // Slower by a half, by a fifth, by a tenth.
+  // Slower than the first by 50 %, 20 % and 10 %.
   std::vector<StageResult> results(4);
   Samples reference;
   EXPECT_EQ(run(results, {1, 1.5, 1.2, 1.1, 9}, {.seconds = 0, .least = 8}, &reference), 8);
@@ -197,7 +198,7 @@ TEST(StageRepeats, FillASampleOfTwoHundredMicroseconds) {
 }
 
 TEST(StageRepeats, LeaveTimeForAllRounds) {
-  // Beside others that take a millisecond a round: seven rounds of ten of it.
+  // The other candidates take 1 ms per round. The budget has room for seven rounds of 10 repeats.
   EXPECT_EQ(repeats_for_sample(1e-6, 1e-3, 0.0701, 7 - Rounds::warm_ups), 10);
   EXPECT_EQ(repeats_for_sample(1e-6, 1, 0, 5), 1);
 }

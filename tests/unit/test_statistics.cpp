@@ -1,5 +1,6 @@
-// The statistic by which strategies are judged, on samples whose answer is known.
-#include "gs/statistics.hpp"
+// SPDX-License-Identifier: BSD-3-Clause
+// The statistics by which strategies are judged, on samples with known answers.
+#include "core/statistics.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +14,7 @@ namespace {
 
 using Samples = std::vector<double>;
 
-// 1, 2 … n in an order that is not sorted; n is odd.
+// The numbers 1 to n, unsorted. n must be odd.
 Samples shuffled_ranks(int n) {
   Samples samples(n);
   for (int i = 0; i < n; ++i) samples[i] = 1 + (2 * i) % n;
@@ -59,17 +60,17 @@ TEST(StatisticsSummary, OfEqualSamplesIsAPoint) {
 }
 
 TEST(StatisticsSummary, OfTwoSamplesSpansBoth) {
-  // A resample is two zeros, or two ones, with probability 1/4 each, and mixed otherwise.
+  // A resample is two zeros or two ones with probability 1/4 each, otherwise mixed.
   const Summary summary = summarize(Samples{1, 0});
   EXPECT_EQ(summary.median, 0.5);
   EXPECT_EQ(summary.low, 0);
   EXPECT_EQ(summary.high, 1);
 }
 
-// The median of a resample is at most the k-th smallest of n samples with the probability that
-// (n + 1)/2 draws or more of n fall among the k, each with probability k/n. The bounds are the
-// smallest k where that passes 2.5 %, and its mirror image; for these n it does so by more than
-// four standard errors of 2000 resamplings, so that any good random numbers give them.
+// The median of a resample is at most the k-th smallest of n samples if at least (n + 1)/2 of n
+// draws fall among these k, each with probability k/n. The bounds are the smallest k for which that
+// probability exceeds 2.5 %, and its mirror image. For these n it exceeds it by more than four
+// standard errors of 2000 resamplings, so any good random numbers give the same bounds.
 TEST(StatisticsSummary, HasTheBootstrapQuantilesOfTheBinomialDistribution) {
   const std::vector<std::array<int, 3>> known{{3, 1, 3}, {5, 1, 5}, {7, 2, 6}, {11, 3, 9}};
   for (const auto& [n, low, high] : known) {
@@ -107,7 +108,7 @@ TEST(StatisticsSummary, IsNotMovedByAnOutlier) {
   EXPECT_EQ(summary.high, 1);
 }
 
-// One that was left out after five rounds, in which it was slower, before the machine slowed down.
+// A candidate was dropped after five rounds, in which it was slower. Then the machine slowed down.
 TEST(StatisticsPairs, AreOfTheRoundsThatBothWereIn) {
   const Samples left_out{1.3, 1.31, 1.29, 1.3, 1.32};
   Samples stayed{1.0, 1.01, 1.0, 0.99, 1.0};
@@ -115,7 +116,7 @@ TEST(StatisticsPairs, AreOfTheRoundsThatBothWereIn) {
   EXPECT_TRUE(is_slower(left_out, stayed));
   EXPECT_FALSE(is_slower(stayed, left_out));
   EXPECT_FALSE(is_tie(left_out, stayed));
-  // Alike while both were there.
+  // Equal in the common rounds.
   Samples alike{1.3, 1.3, 1.31, 1.3, 1.3};
   alike.resize(15, 2.0);
   EXPECT_TRUE(is_tie(left_out, alike));
@@ -123,7 +124,7 @@ TEST(StatisticsPairs, AreOfTheRoundsThatBothWereIn) {
 }
 
 TEST(StatisticsSummary, HasMeanAndDeviation) {
-  // Of 1 to n: (n + 1)/2, and the root of n (n + 1)/12.
+  // For 1 to n, the mean is (n + 1)/2 and the standard deviation √(n (n + 1)/12).
   for (const int n : {3, 5, 1001}) {
     const Summary summary = summarize(shuffled_ranks(n));
     EXPECT_DOUBLE_EQ(summary.mean, (n + 1) / 2.0);
@@ -136,15 +137,15 @@ TEST(StatisticsSummary, HasMeanAndDeviation) {
 TEST(StatisticsSummary, IsTheSameEveryTime) {
   const Samples samples = shuffled_ranks(33);
   const Summary first = summarize(samples);
-  summarize(shuffled_ranks(7));  // no state may be left that the next call sees
+  summarize(shuffled_ranks(7));  // must not leave state for the next call
   const Summary second = summarize(samples);
   EXPECT_EQ(first.low, second.low);
   EXPECT_EQ(first.high, second.high);
   EXPECT_EQ(first.median, second.median);
 }
 
-// In the ties below both candidates are the better one in some rounds, so that the interval of the
-// median difference is [-d, d]: 3 of 5 rounds against 2 leave either side 30 % of the resamples.
+// In the ties below, each candidate is better in some rounds. The interval of the median difference
+// is then [-d, d]: with 3 of 5 rounds against 2, each side gets at least 30 % of the resamples.
 
 TEST(StatisticsSlower, IsWhatIsSoBeyondNoiseAndTheTolerance) {
   const std::vector<double> one(8, 1.0), slower(8, 1.05), a_little_slower(8, 1.02);
@@ -183,7 +184,7 @@ TEST(StatisticsTie, NotWhenOneIsConsistentlyBetterHoweverClose) {
 }
 
 TEST(StatisticsTie, ComparesRoundsByRoundNotSortedSamples) {
-  // The same samples as in the test above, but no longer in the same rounds.
+  // The same samples as in the test above, but in other rounds.
   const Samples a{1.00, 2.00, 3.00, 4.00, 5.00}, b{5.01, 4.01, 3.01, 2.01, 1.01};
   EXPECT_TRUE(is_tie(a, b));
 }
@@ -197,7 +198,7 @@ TEST(StatisticsTie, MeasuresTheToleranceFromTheSmallerMedian) {
 }
 
 TEST(StatisticsTie, ADifferenceOnTheEdgeOfTheIntervalIsOne) {
-  // Most differences are 0 and the rest of one sign: the interval touches 0.
+  // Most differences are 0 and the others have one sign, so the interval touches 0.
   const Samples a{1, 1, 1, 1, 1}, b{1, 1, 1, 1.01, 1.01};
   EXPECT_TRUE(is_tie(a, b));
   EXPECT_TRUE(is_tie(b, a));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The table of exchange strategies.
 #include "gs/strategy_table.hpp"
 
@@ -46,7 +47,7 @@ TEST(StrategyTable, HasEachExchangePlainAndOverlapped) {
     EXPECT_FALSE(plain->overlapped);
     EXPECT_EQ(plain->buffers, expected.buffers);
     const Strategy* overlapped = find_strategy(std::string(expected.name) + "+overlap");
-    // A router takes several steps: there is nothing to hide in one gap.
+    // A router takes several steps, so it cannot overlap with a single piece of work.
     ASSERT_EQ(overlapped != nullptr, expected.can_overlap);
     count += expected.can_overlap ? 2 : 1;
     if (!expected.can_overlap) continue;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "core/team_sum.hpp"
 
 #include <gtest/gtest.h>
@@ -7,7 +8,7 @@
 namespace nekbone_k {
 namespace {
 
-/// What a team of that size sums up, its threads one after the other between the barriers.
+/// The sum of a team, whose threads run one after another between the barriers.
 template <int team_size>
 double sum_of_team() {
   std::vector<Lanes> values(team_size, Lanes(-1000.0));

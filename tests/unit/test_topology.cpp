@@ -1,4 +1,5 @@
-// Cores, NUMA nodes and network interfaces as Linux tells them.
+// SPDX-License-Identifier: BSD-3-Clause
+// Cores, NUMA nodes and network interfaces, as read from Linux.
 #include "core/topology.hpp"
 
 #include <gtest/gtest.h>
@@ -108,6 +109,43 @@ TEST_F(TopologySys, SeesGpusByTheirFiles) {
   write("b/kfd", "");
   EXPECT_TRUE(has_gpu_files(m_sys / "a"));
   EXPECT_TRUE(has_gpu_files(m_sys / "b"));
+}
+
+class TopologyCaches : public TopologySys {
+ protected:
+  void add(int cpu, int index, const char* level, const char* type, const char* size,
+           const std::string& sharers) const {
+    const std::string cache = "devices/system/cpu/cpu" + std::to_string(cpu) + "/cache/index" +
+                              std::to_string(index) + "/";
+    write(cache + "level", level);
+    write(cache + "type", type);
+    write(cache + "size", size);
+    write(cache + "shared_cpu_list", sharers);
+  }
+};
+
+TEST_F(TopologyCaches, OfTheLastLevelCountOnceEach) {
+  write("devices/system/cpu/cpufreq/policy0", "is no processor");
+  for (int cpu = 0; cpu < 4; ++cpu) {
+    add(cpu, 0, "1", "Data", "32K", std::to_string(cpu));
+    add(cpu, 1, "1", "Instruction", "64K", std::to_string(cpu));
+    add(cpu, 2, "2", "Unified", "1024K", std::to_string(cpu));
+    add(cpu, 3, "3", "Unified", "32768K", cpu < 2 ? "0-1" : "2-3");
+  }
+  EXPECT_EQ(last_level_cache_bytes(m_sys), 64.0 * 1024 * 1024);
+}
+
+TEST_F(TopologyCaches, OfTheSecondLevelCountWhereThereIsNoThird) {
+  add(0, 0, "1", "Data", "32K", "0");
+  add(0, 1, "2", "Unified", "2M", "0");
+  add(1, 1, "2", "Unified", "2M", "1");
+  EXPECT_EQ(last_level_cache_bytes(m_sys), 4.0 * 1024 * 1024);
+}
+
+TEST_F(TopologyCaches, AreUnknownWithoutTheFolder) {
+  write("devices/system/cpu/cpufreq/policy0", "is no processor");
+  EXPECT_EQ(last_level_cache_bytes(m_sys), 0);
+  EXPECT_EQ(last_level_cache_bytes(m_sys / "none"), 0);
 }
 
 }  // namespace

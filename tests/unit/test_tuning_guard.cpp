@@ -1,5 +1,6 @@
-// What stands between a run and a strategy is told how each use of it ended.
-#include "gs/tuning_guard.hpp"
+// SPDX-License-Identifier: BSD-3-Clause
+// Calls to the tuning guard when a use of a strategy ends.
+#include "tuning/tuning_guard.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,37 +9,40 @@
 #include <string>
 #include <vector>
 
+#include "support/callback_guard.hpp"
+
 namespace nekbone_k {
 namespace {
 
 class TuningGuardTest : public testing::Test {
  protected:
-  TuningGuard guard() {
-    TuningGuard guard;
-    guard.enter = [this](const std::string& name) { m_told.push_back("enter " + name); };
-    guard.leave = [this] { m_told.push_back("leave"); };
-    guard.begin = [this](const std::string& name) { m_told.push_back("begin " + name); };
-    guard.end = [this] { m_told.push_back("end"); };
-    guard.take_back = [this](const std::string& name) { m_told.push_back("take back " + name); };
-    guard.fail = [this] { m_told.push_back("fail"); };
-    return guard;
+  TuningGuardTest() {
+    m_guard.on_enter = [this](const std::string& name) { m_told.push_back("enter " + name); };
+    m_guard.on_leave = [this] { m_told.push_back("leave"); };
+    m_guard.on_begin = [this](const std::string& name) { m_told.push_back("begin " + name); };
+    m_guard.on_end = [this] { m_told.push_back("end"); };
+    m_guard.on_take_back = [this](const std::string& name) {
+      m_told.push_back("take back " + name);
+    };
+    m_guard.on_fail = [this] { m_told.push_back("fail"); };
   }
 
-  // What the guard is told of a first try of "nccl" that throws `error`.
+  // The calls to the guard for a first trial of "nccl" that throws `error`.
   template <class Error>
   std::vector<std::string> told_of(const Error& error) {
     m_told.clear();
-    EXPECT_THROW(tried(guard(), "nccl", [&]() -> int { throw error; }), Error);
+    EXPECT_THROW(tried(m_guard, "nccl", [&]() -> int { throw error; }), Error);
     return m_told;
   }
 
+  CallbackGuard m_guard;
   std::vector<std::string> m_told;
 };
 
 using Told = std::vector<std::string>;
 
 TEST_F(TuningGuardTest, HearsOfATryThatEnds) {
-  EXPECT_EQ(tried(guard(), "nccl", [] { return 7; }), 7);
+  EXPECT_EQ(tried(m_guard, "nccl", [] { return 7; }), 7);
   EXPECT_EQ(m_told, (Told{"begin nccl", "enter nccl", "leave", "end"}));
 }
 
@@ -52,7 +56,7 @@ TEST_F(TuningGuardTest, DoesNotBlameWhatIsNotThere) {
             (Told{"begin nccl", "enter nccl", "leave", "end"}));
 }
 
-// The second is how Kokkos says so.
+// Kokkos reports a lack of memory by the second error.
 TEST_F(TuningGuardTest, BlamesNoStrategyWhereMemoryIsShort) {
   const Told expected{"begin nccl", "enter nccl", "leave", "take back nccl"};
   EXPECT_EQ(told_of(std::bad_alloc()), expected);
@@ -61,7 +65,7 @@ TEST_F(TuningGuardTest, BlamesNoStrategyWhereMemoryIsShort) {
             expected);
 }
 
-// A candidate is excluded for what it throws, but not for memory that it does not get.
+// An exception excludes a candidate, except if it reports a lack of memory.
 TEST(TuningGuardThrownBy, PassesOnThatMemoryIsShort) {
   EXPECT_EQ(thrown_by(3, [] { throw std::runtime_error("broken"); }), "threw on rank 3: broken");
   EXPECT_EQ(thrown_by(3, [] {}), "");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "solver/vector_ops.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +11,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-// Values of both signs that no formula of the kernels has.
+// Arbitrary values of both signs.
 Values numbers(LocalIndex n, double seed) {
   Values values(n);
   for (LocalIndex a = 0; a < n; ++a) values[a] = std::sin(seed + 12.9898 * a);
@@ -28,8 +29,8 @@ struct Shape {
   bool jacobi;
 };
 
-// Sizes about a SIMD register and above several of a thread's chunks; none, some and all entries
-// owned elsewhere.
+// Sizes around a SIMD register and above several chunks of a thread. Other ranks own none, some or
+// all of the entries.
 std::vector<Shape> shapes() {
   std::vector<Shape> all;
   for (const LocalIndex size : {0, 1, 7, 8, 33, 5000})
@@ -63,12 +64,12 @@ class VectorOps : public testing::Test {
       r_dot_r += r[a] * r[a];
       r_dot_z += r[a] * diagonal[a] * r[a];
     }
-    // The order of addition is the library's own.
+    // The library chooses the order of addition.
     EXPECT_NEAR(products.r_dot_r, r_dot_r, 1e-13 * r_dot_r);
     EXPECT_NEAR(products.r_dot_z, r_dot_z, 1e-13 * r_dot_r);
   }
 
-  // Each entry is one or two operations, which may be fused.
+  // An entry takes one or two operations, which may be fused.
   static void expect_near(const DeviceVector<double>& found, const Values& expected) {
     const Values values = to_host(found);
     ASSERT_EQ(values.size(), expected.size());
@@ -105,7 +106,7 @@ TYPED_TEST(VectorOps, UpdateResidualSubtractsEverywhereAndCountsOwned) {
   });
 }
 
-// After the products of r, as in an iteration: the version that stores z forms it there.
+// Calls the products of r first, as in an iteration, because one version forms z there.
 TYPED_TEST(VectorOps, UpdateSolutionThenDirection) {
   this->for_each_shape([&](const auto& ops, const Shape& shape, const Values& diagonal) {
     const Values r = numbers(shape.size, 1.0);

@@ -1,8 +1,12 @@
-// Waits that end.
+// SPDX-License-Identifier: BSD-3-Clause
+// Waits with a time limit.
 #include "core/waiting.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <vector>
 
 #include "core/communicator.hpp"
@@ -42,7 +46,7 @@ TEST(Waiting, ActsOnEachRequestOnceItIsDone) {
     MPI_Send(&value, 1, MPI_INT, comm.rank(), i, comm.get());
   };
   send(3);
-  // Each that has come makes the next one come: were they waited for together, none would end.
+  // Each arrival triggers the next message, so waiting for all at once would never end.
   wait_each(requests, 10, [&](int i) {
     EXPECT_EQ(received[i], 10 * i);
     order.push_back(i);
@@ -57,6 +61,30 @@ TEST(Waiting, ActsOnEachRequestOnceItIsDone) {
   EXPECT_THROW(wait_each(one, 0.05, [](int) { FAIL(); }), InternalError);
   MPI_Cancel(one.data());
   MPI_Wait(one.data(), MPI_STATUS_IGNORE);
+}
+
+// As if a scheduler suspended the job. The other ranks are then stopped, too.
+TEST(Waiting, DoesNotCountTimeInWhichTheProcessIsStopped) {
+  constexpr double patience = 1;
+  constexpr int looks_in_vain = 1100;  // few of these yield, which may take long on a busy machine
+  const pid_t child = fork();
+  if (child == 0) {
+    int looks = 0;
+    const bool came = wait_until(
+        [&] {
+          if (++looks == looks_in_vain) ::raise(SIGSTOP);
+          return looks > looks_in_vain + 10;
+        },
+        patience);
+    _exit(came ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, WUNTRACED), child);
+  ASSERT_TRUE(WIFSTOPPED(status));
+  usleep(static_cast<useconds_t>(1e6 * 2 * patience));
+  kill(child, SIGCONT);
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "it gave up";
 }
 
 }  // namespace

@@ -1,9 +1,13 @@
-// A dog that barks at what does not come back.
+// SPDX-License-Identifier: BSD-3-Clause
+// The watchdog, which reports calls that do not return.
 #include "core/watchdog.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -12,7 +16,7 @@
 namespace nekbone_k {
 namespace {
 
-// Collects what the dog barks at.
+// Collects the reports of a watchdog.
 struct Kennel {
   std::mutex mutex;
   std::vector<std::string> alarms;
@@ -42,6 +46,27 @@ TEST(Watchdog, IsQuietWhereNothingIsWaitedFor) {
     kennel.dog.rest();
   }
   EXPECT_TRUE(kennel.so_far().empty());
+}
+
+TEST(Watchdog, IsQuietWhereTheProcessIsStopped) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto pause = [] { std::this_thread::sleep_for(std::chrono::milliseconds(200)); };
+    Watchdog dog([](const std::string&) { _exit(1); });
+    pause();  // until the watchdog's thread sleeps
+    dog.watch("one", 1);
+    ::raise(SIGSTOP);
+    pause();
+    dog.rest();
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, WUNTRACED), child);
+  ASSERT_TRUE(WIFSTOPPED(status));
+  std::this_thread::sleep_for(std::chrono::seconds(3));
+  kill(child, SIGCONT);
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "it barked";
 }
 
 }  // namespace

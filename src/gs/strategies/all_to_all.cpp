@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "gs/strategies/all_to_all.hpp"
 
 #include "core/types.hpp"
@@ -21,15 +22,20 @@ class AllToAll final : public Exchange {
     }
   }
 
-  void start() override {
+  void post() override {
     if (m_has_neighbours) m_buffers.stream.fence("nekbone_k: packed before MPI reads the buffer");
-    check_mpi(MPI_Ialltoallv(m_buffers.send, m_counts.data(), m_offsets.data(), m_item.get(),
-                             m_buffers.receive, m_counts.data(), m_offsets.data(), m_item.get(),
-                             m_comm.get(), &m_request),
-              "MPI_Ialltoallv");
+    // MPICH refuses equal buffers, also where nothing is sent and both are null.
+    void* const receive = m_has_neighbours ? m_buffers.receive : &m_nothing;
+    check_mpi(
+        MPI_Ialltoallv(m_buffers.send, m_counts.data(), m_offsets.data(), m_item.get(), receive,
+                       m_counts.data(), m_offsets.data(), m_item.get(), m_comm.get(), &m_request),
+        "MPI_Ialltoallv");
   }
 
-  void finish() override { wait_all({&m_request, 1}, m_buffers.patience); }
+  Arrival wait() override {
+    wait_all({&m_request, 1}, m_buffers.patience);
+    return {};
+  }
 
  private:
   const Communicator& m_comm;
@@ -37,6 +43,7 @@ class AllToAll final : public Exchange {
   MpiItem m_item;
   bool m_has_neighbours;
   std::vector<int> m_counts, m_offsets;
+  std::byte m_nothing{};
   MPI_Request m_request = MPI_REQUEST_NULL;
 };
 

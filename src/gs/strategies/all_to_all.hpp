@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// One non-blocking collective that carries all messages.
+/// All messages in one non-blocking collective.
 #pragma once
 
 #include "gs/exchange.hpp"
 
 namespace nekbone_k {
 
-/// MPI_Ialltoallv straight on the buffers, whatever memory they are in. The MPI library chooses the
-/// algorithm; ranks that share nothing exchange zero items.
+/// Exchanges by MPI_Ialltoallv on the buffers, in host or device memory. The MPI library chooses
+/// the algorithm; ranks that share nothing exchange zero items. Made collectively.
 std::unique_ptr<Exchange> make_all_to_all(const Communicator&, const HaloPlan&,
                                           const MessageBuffers&);
 

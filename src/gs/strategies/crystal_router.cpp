@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "gs/strategies/crystal_router.hpp"
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 #include <vector>
 
 #include "core/errors.hpp"
-#include "gs/message_memory.hpp"
+#include "core/message_memory.hpp"
 #include "gs/strategies/mpi_item.hpp"
 #include "gs/strategies/passing_items.hpp"
 #include "gs/strategies/slots_there.hpp"
@@ -14,22 +15,22 @@
 namespace nekbone_k {
 namespace {
 
-/// Where an item has to get to.
+/// The destination of an item.
 struct Destination {
-  std::int64_t rank, slot;  ///< slot of its receive buffer
+  std::int64_t rank, slot;  ///< slot in the receive buffer of `rank`
 };
 
-/// Half of a range of ranks, and what this rank has to do with the other half.
+/// One halving of a range of ranks: the partners of this rank in the other half.
 struct Step {
-  int to;                 ///< rank that gets what is for the other half
-  std::vector<int> from;  ///< ranks there that send here: up to two
+  int to;                 ///< receives all items for the other half
+  std::vector<int> from;  ///< ranks of the other half that send to this rank: at most two
 };
 
-/// One step of the way: items picked from the store, sent, and others received behind it. Numbers
-/// of items may be 0: then there is no message.
+/// The messages of one step. It picks items from the store and sends them; received items are
+/// appended to the store. If a count is 0, there is no message.
 struct Stage {
   int to = -1;
-  LocalIndex first_picked = 0, n_picked = 0;  ///< of all stages' picked items
+  LocalIndex first_picked = 0, n_picked = 0;  ///< in the picked items of all stages
   struct Arrival {
     int from;
     LocalIndex begin, count;  ///< in the store
@@ -37,14 +38,14 @@ struct Stage {
   std::vector<Arrival> arrivals;
 };
 
-/// The rank of the other half of [first, first + size) that `rank` sends to. The halves may differ
-/// by one: the last of the lower one sends to the last of all.
+/// The rank of the other half of [first, first + size) that `rank` sends to. If the lower half is
+/// larger by one, its last rank sends to the last rank of the upper half.
 int rank_across(int rank, int first, int size) {
   const int lower = (size + 1) / 2;
   return rank < first + lower ? std::min(rank + lower, first + size - 1) : rank - lower;
 }
 
-/// What each rank does at every step that leads from all ranks to one.
+/// Visits the steps of a rank, from the range of all ranks to a range of one.
 template <class Visit>
 void for_each_step(int rank, int size, const Visit& visit) {
   int first = 0;
@@ -68,7 +69,7 @@ void for_each_step(int rank, int size, const Visit& visit) {
   }
 }
 
-/// `Space` is where kernels that pick items run; the buffers are in memory that they can reach.
+/// `Space` runs the kernels that pick items; it can access the buffers.
 template <class Space, class Memory>
 class CrystalRouter final : public Exchange {
  public:
@@ -80,19 +81,20 @@ class CrystalRouter final : public Exchange {
         std::make_unique<MessageMemory<Memory>>((m_store_size - m_n_slots) * buffers.item_bytes);
   }
 
-  void start() override {
+  void post() override {
     m_next = 0;
-    post();
+    post_stage();
   }
 
-  void finish() override {
+  Arrival wait() override {
     while (m_next < m_stages.size()) {
-      wait();
+      wait_all(std::span(m_requests).first(m_n_requests), m_buffers.patience);
       ++m_next;
-      post();
+      post_stage();
     }
     pick(m_arrived, 0, m_n_slots, m_buffers.receive);
     if constexpr (!std::is_same_v<Space, ExecutionSpace>) space().fence("nekbone_k: items picked");
+    return {};
   }
 
   void poison() override {
@@ -105,7 +107,7 @@ class CrystalRouter final : public Exchange {
 
   Space space() const { return picking_space<Space>(m_buffers); }
 
-  /// Follows all items from rank to rank, by messages that say what would come.
+  /// Follows all items from rank to rank once: messages carry the destinations of the items.
   void find_ways(const HaloPlan& plan) {
     const std::vector<std::int64_t> slots = slots_there(m_comm, plan);
     std::vector<Destination> store;
@@ -162,18 +164,19 @@ class CrystalRouter final : public Exchange {
     m_store_size = static_cast<LocalIndex>(store.size());
   }
 
-  /// Item i of `to` = item which(first + i) of the store, whose first n_slots are the send buffer.
+  /// Item i of `to` = item which(first + i) of the store. The store begins with the send buffer, of
+  /// n_slots items.
   void pick(const ItemPositions<Memory>& which, LocalIndex first, LocalIndex n, void* to) const {
     pick_items(space(), which.data() + first, n,
                {m_buffers.send, m_n_slots, m_store_memory->data()}, m_buffers.item_bytes, to);
   }
 
-  /// Begins the next stage, if there is one.
-  void post() {
+  /// Begins stage m_next, if there is one.
+  void post_stage() {
     if (m_next == m_stages.size()) return;
     const Stage& stage = m_stages[m_next];
     pick(m_picked, stage.first_picked, stage.n_picked, m_picked_memory->data());
-    // Also before a receive: what is picked of the call before may still be read.
+    // Receives need this, too: a kernel may still read the items picked at the previous call.
     space().fence("nekbone_k: items picked, before MPI has the buffers");
     m_n_requests = 0;
     for (const Stage::Arrival& a : stage.arrivals)
@@ -189,17 +192,15 @@ class CrystalRouter final : public Exchange {
                 "MPI_Isend");
   }
 
-  void wait() { wait_all(std::span(m_requests).first(m_n_requests), m_buffers.patience); }
-
   const Communicator& m_comm;
   MessageBuffers m_buffers;
   MpiItem m_item;
-  // What a rank has in its hands at a call: what it sends, then what passes through.
+  // The store of a call: items that this rank sends, then items that pass through.
   LocalIndex m_n_slots, m_store_size = 0, m_most_picked = 0;
   std::vector<Stage> m_stages;
   ItemPositions<Memory> m_picked, m_arrived;
   std::unique_ptr<MessageMemory<Memory>> m_picked_memory, m_store_memory;
-  std::size_t m_next = 0;  // stage that is under way
+  std::size_t m_next = 0;  // the current stage
   std::array<MPI_Request, 3> m_requests{};
   int m_n_requests = 0;
 };

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "gs/strategies/datatypes.hpp"
 
 #include <utility>
@@ -10,10 +11,10 @@
 namespace nekbone_k {
 namespace {
 
-/// A type that describes entries of a field of components, committed.
+/// A committed MPI datatype of entries of a field with components.
 class EntriesType {
  public:
-  /// Of each of the n DOFs all components, as in an OutgoingField.
+  /// All components of each of the n DOFs, as in an OutgoingField.
   EntriesType(const LocalIndex* dofs, LocalIndex n, const OutgoingField& field) {
     const auto value_bytes = static_cast<MPI_Aint>(field.value_bytes);
     MPI_Datatype value = MPI_DATATYPE_NULL, far = MPI_DATATYPE_NULL, dof = MPI_DATATYPE_NULL;
@@ -23,7 +24,7 @@ class EntriesType {
                                       static_cast<MPI_Aint>(field.component_stride) * value_bytes,
                                       value, &far),
               "MPI_Type_create_hvector");
-    // DOFs next to each other begin a value apart, wherever their other components are.
+    // Consecutive DOFs begin one value apart, wherever their other components are.
     check_mpi(MPI_Type_create_resized(far, 0, value_bytes, &dof), "MPI_Type_create_resized");
     check_mpi(MPI_Type_create_indexed_block(n, 1, dofs, dof, &m_type),
               "MPI_Type_create_indexed_block");
@@ -60,7 +61,7 @@ class Datatypes final : public Exchange {
     return true;
   }
 
-  void start() override {
+  void post() override {
     m_requests.clear();
     const void* const field = std::exchange(m_field, nullptr);
     if (m_plan.neighbours.empty()) return;
@@ -77,7 +78,10 @@ class Datatypes final : public Exchange {
     }
   }
 
-  void finish() override { wait_all(m_requests, m_buffers.patience); }
+  Arrival wait() override {
+    wait_all(m_requests, m_buffers.patience);
+    return {};
+  }
 
  private:
   static constexpr int tag = 25;
@@ -88,7 +92,7 @@ class Datatypes final : public Exchange {
   MpiItem m_item;
   std::vector<EntriesType> m_types;  // by neighbour, for components m_stride apart
   std::size_t m_stride = 0;
-  const void* m_field = nullptr;  // of the call that is under way; null: `send` is sent
+  const void* m_field = nullptr;  // of the current call; null if it sends `send`
   std::vector<MPI_Request> m_requests;
 };
 

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Point-to-point messages that MPI itself picks from the field.
+/// Point-to-point messages whose entries MPI picks from the field.
 #pragma once
 
 #include "core/types.hpp"
@@ -7,20 +8,21 @@
 
 namespace nekbone_k {
 
-/// What this build lacks for it; empty if nothing.
+/// What this build lacks for this strategy; empty if nothing.
 inline constexpr const char* datatypes_missing =
     is_host_device ? ""
                    : "the field is in device memory, which MPI would copy entry by entry, and may "
                      "mistake for what was there before";
 
-/// As make_pairwise(), but nothing is packed: each message is sent from the shared entries of the
-/// field by an indexed datatype (MPI_Type_create_indexed_block), made once for each neighbour and
-/// again when the distance between components changes. What arrives is contiguous, as shares are
-/// combined in ascending rank. Where start() is not preceded by pack() the send buffer is sent.
+/// Like make_pairwise(), but without packing. It sends each message from the shared entries of the
+/// field by an indexed datatype (MPI_Type_create_indexed_block). Datatypes are made once per
+/// neighbour, and again when the distance between components changes. Received messages are
+/// contiguous, because the unpack kernel combines shares in ascending rank. Without a preceding
+/// pack(), post() sends the send buffer.
 ///
-/// Throws UnavailableError where the field is in the memory of a device. MPI libraries copy what a
-/// datatype picks from there entry by entry, and those that remember memory by its address may
-/// mistake a field for an earlier one (gs/message_memory.hpp).
+/// Throws UnavailableError if the field is in the memory of a GPU. There, MPI libraries copy the
+/// entries of a datatype one by one. Libraries that remember memory by its address may also mistake
+/// a field for an earlier one (core/message_memory.hpp).
 std::unique_ptr<Exchange> make_datatypes(const Communicator&, const HaloPlan&,
                                          const MessageBuffers&);
 

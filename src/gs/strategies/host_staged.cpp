@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "gs/strategies/host_staged.hpp"
 
-#include "gs/message_memory.hpp"
+#include "core/message_memory.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -23,18 +24,20 @@ class HostStaged final : public Exchange {
                       {m_send.data(), m_receive.data(), buffers.item_bytes, buffers.stream,
                        buffers.patience})) {}
 
-  void start() override {
+  void post() override {
     if (m_send.extent(0) > 0) {
       Kokkos::deep_copy(m_stream, m_send, m_device_send);
       m_stream.fence("nekbone_k: staged before MPI reads the buffer");
     }
-    m_inner->start();
+    m_inner->post();
   }
 
-  void finish() override {
-    m_inner->finish();
-    // On the stream: the unpack kernel behind it needs no fence.
+  Arrival wait() override {
+    m_inner->wait();
+    m_inner->unpack();
+    // In the stream, so that the unpack kernel behind it needs no fence.
     if (m_receive.extent(0) > 0) Kokkos::deep_copy(m_stream, m_device_receive, m_receive);
+    return {};
   }
 
   void poison() override {

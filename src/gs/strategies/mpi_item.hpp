@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Message items in MPI.
+/// Items of messages as an MPI datatype.
 #pragma once
 
 #include <mpi.h>
@@ -12,7 +13,8 @@
 
 namespace nekbone_k {
 
-/// `item_bytes` contiguous bytes as one MPI datatype, so that counts stay DOFs and fit an int.
+/// An MPI datatype of `item_bytes` contiguous bytes, so that counts are numbers of DOFs and fit an
+/// int.
 class MpiItem {
  public:
   explicit MpiItem(std::size_t item_bytes) {
@@ -30,7 +32,7 @@ class MpiItem {
   MPI_Datatype m_type = MPI_DATATYPE_NULL;
 };
 
-/// Posts the receive of each neighbour's message into `buffer`, laid out like those of `buffers`.
+/// Posts the receive of each message into `buffer`, which has the layout of the receive buffer.
 inline void post_receives(const Communicator& comm, const HaloPlan& plan,
                           const MessageBuffers& buffers, void* buffer, const MpiItem& item, int tag,
                           std::vector<MPI_Request>& requests) {

@@ -1,14 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "gs/strategies/nccl.hpp"
 
 #include "core/errors.hpp"
-#include "gs/nccl.hpp"
+#include "core/nccl.hpp"
 
 #ifdef NEKBONE_K_HAVE_NCCL
 
 namespace nekbone_k {
 namespace {
 
-/// A group that was begun, which ends with it at the latest.
+/// Begun NCCL group; it ends with the object at the latest.
 class NcclGroup {
  public:
   NcclGroup() = default;
@@ -32,11 +33,11 @@ class Nccl final : public Exchange {
   Nccl(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
       : m_plan(plan), m_buffers(buffers), m_nccl(nccl_communicator(comm, NcclUse::exchange)) {}
 
-  void start() override {
+  void post() override {
     if (m_plan.neighbours.empty()) return;
     const auto stream = native_stream(m_buffers.stream);
     check_nccl(ncclGroupStart(), "ncclGroupStart");
-    NcclGroup group;  // ended where a call throws, too, or later calls would only queue
+    NcclGroup group;  // also ends if a call throws; otherwise later calls would only queue
     for (const Neighbour& n : m_plan.neighbours) {
       const std::size_t bytes = n.count * m_buffers.item_bytes;
       check_nccl(ncclRecv(m_buffers.message(m_buffers.receive, n), bytes, ncclInt8, n.rank, m_nccl,
@@ -49,7 +50,7 @@ class Nccl final : public Exchange {
     check_nccl(group.end(), "ncclGroupEnd");
   }
 
-  void finish() override {}  // in the order of the stream
+  Arrival wait() override { return {}; }  // the stream orders the unpack kernel behind the messages
 
  private:
   const HaloPlan& m_plan;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "gs/strategies/neighbour_collective.hpp"
 
 #include <vector>
@@ -31,7 +32,7 @@ class NeighbourCollective final : public Exchange {
   NeighbourCollective(const NeighbourCollective&) = delete;
   NeighbourCollective& operator=(const NeighbourCollective&) = delete;
 
-  void start() override {
+  void post() override {
     if (!m_counts.empty())
       m_buffers.stream.fence(
           "nekbone_k: send packed and receive drained, before MPI has the buffers");
@@ -41,7 +42,10 @@ class NeighbourCollective final : public Exchange {
               "MPI_Ineighbor_alltoallv");
   }
 
-  void finish() override { wait_all({&m_request, 1}, m_buffers.patience); }
+  Arrival wait() override {
+    wait_all({&m_request, 1}, m_buffers.patience);
+    return {};
+  }
 
  private:
   MessageBuffers m_buffers;

@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "gs/strategies/node_aware.hpp"
 
-#include <algorithm>
+#include <set>
 #include <type_traits>
 #include <vector>
 
 #include "core/errors.hpp"
-#include "core/machine.hpp"
-#include "gs/message_memory.hpp"
+#include "core/message_memory.hpp"
+#include "core/system.hpp"
 #include "gs/node_routes.hpp"
 #include "gs/strategies/mpi_item.hpp"
 #include "gs/strategies/passing_items.hpp"
@@ -14,19 +15,15 @@
 namespace nekbone_k {
 namespace {
 
-/// The node of each rank. Throws UnavailableError where there is nothing to gather.
+/// The node of each rank. Throws UnavailableError if there is nothing to gather.
 std::vector<int> nodes_with_several_ranks(const Communicator& comm) {
   std::vector<int> nodes = nodes_of_ranks(comm);
-  std::vector<int> distinct = nodes;
-  std::sort(distinct.begin(), distinct.end());
-  const auto n_nodes = std::unique(distinct.begin(), distinct.end()) - distinct.begin();
-  if (n_nodes == 1) throw UnavailableError("all ranks are on one node: nothing goes to another");
-  if (n_nodes == comm.size())
-    throw UnavailableError("each rank is alone on its node: there is nothing to gather");
+  if (const std::string why = why_nothing_to_gather(nodes); !why.empty())
+    throw UnavailableError(why);
   return nodes;
 }
 
-/// `Space` is where kernels that order items run; the buffers are in memory that they can reach.
+/// `Space` runs the kernels that order items; it can access the buffers.
 template <class Space, class Memory>
 class NodeAware final : public Exchange {
  public:
@@ -41,7 +38,7 @@ class NodeAware final : public Exchange {
         m_arrived(m_routes.n_passing() * buffers.item_bytes),
         m_scattered(m_routes.n_passing() * buffers.item_bytes) {}
 
-  void start() override {
+  void post() override {
     if (m_n_slots == 0 && m_routes.n_passing() == 0) return;
     for (const NodeRoutes::Own& own : m_routes.own)
       copy(m_gathered.data(), own.begin, m_buffers.send, own.slot, own.count);
@@ -49,29 +46,30 @@ class NodeAware final : public Exchange {
     m_handed_over.clear();
     m_from_nodes.clear();
     m_others.clear();
-    post(MPI_Irecv, m_routes.members, m_gathered.data(), to_carrier, m_handed_over);
-    post(MPI_Irecv, m_routes.nodes, m_arrived.data(), between_nodes, m_from_nodes);
-    post(MPI_Irecv, m_routes.near, m_buffers.receive, on_node, m_others);
-    post(MPI_Irecv, m_routes.carried, m_buffers.receive, from_carrier, m_others);
-    post(MPI_Isend, m_routes.carried, m_buffers.send, to_carrier, m_others);
-    post(MPI_Isend, m_routes.near, m_buffers.send, on_node, m_others);
+    post_each(MPI_Irecv, m_routes.members, m_gathered.data(), to_carrier, m_handed_over);
+    post_each(MPI_Irecv, m_routes.nodes, m_arrived.data(), between_nodes, m_from_nodes);
+    post_each(MPI_Irecv, m_routes.near, m_buffers.receive, on_node, m_others);
+    post_each(MPI_Irecv, m_routes.carried, m_buffers.receive, from_carrier, m_others);
+    post_each(MPI_Isend, m_routes.carried, m_buffers.send, to_carrier, m_others);
+    post_each(MPI_Isend, m_routes.near, m_buffers.send, on_node, m_others);
     wait_all(m_handed_over, m_buffers.patience);
-    post(MPI_Isend, m_routes.nodes, m_gathered.data(), between_nodes, m_others);
+    post_each(MPI_Isend, m_routes.nodes, m_gathered.data(), between_nodes, m_others);
   }
 
-  void finish() override {
+  Arrival wait() override {
     if (m_routes.n_passing() > 0) {
       wait_all(m_from_nodes, m_buffers.patience);
       pick_items(space(), m_turned.data(), m_routes.n_passing(),
                  {m_arrived.data(), m_routes.n_passing()}, m_buffers.item_bytes,
                  m_scattered.data());
       space().fence("nekbone_k: items turned, before MPI reads them");
-      post(MPI_Isend, m_routes.members, m_scattered.data(), from_carrier, m_others);
+      post_each(MPI_Isend, m_routes.members, m_scattered.data(), from_carrier, m_others);
       for (const NodeRoutes::Own& own : m_routes.own)
         copy(m_buffers.receive, own.slot, m_scattered.data(), own.begin, own.count);
       if constexpr (!std::is_same_v<Space, ExecutionSpace>) space().fence("nekbone_k: own items");
     }
     wait_all(m_others, m_buffers.patience);
+    return {};
   }
 
   void poison() override {
@@ -82,7 +80,7 @@ class NodeAware final : public Exchange {
  private:
   using Bytes = Kokkos::View<std::byte*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   using Requests = std::vector<MPI_Request>;
-  // Tags: a rank may get messages of several kinds from another.
+  // Separate tags, because two ranks may exchange messages of several kinds.
   static constexpr int on_node = 20, to_carrier = 21, between_nodes = 22, from_carrier = 23;
 
   Space space() const { return picking_space<Space>(m_buffers); }
@@ -97,10 +95,9 @@ class NodeAware final : public Exchange {
                       Bytes(item(from, from_item), bytes));
   }
 
-  /// Calls MPI_Isend or MPI_Irecv for each message.
   template <class Call>
-  void post(Call call, const std::vector<NodeRoutes::Message>& messages, void* buffer, int tag,
-            Requests& requests) const {
+  void post_each(Call call, const std::vector<NodeRoutes::Message>& messages, void* buffer, int tag,
+                 Requests& requests) const {
     for (const NodeRoutes::Message& m : messages)
       check_mpi(call(item(buffer, m.begin), m.count, m_item.get(), m.rank, tag, m_comm.get(),
                      &requests.emplace_back()),
@@ -113,12 +110,20 @@ class NodeAware final : public Exchange {
   LocalIndex m_n_slots;
   NodeRoutes m_routes;
   ItemPositions<Memory> m_turned;
-  // Passing items: to other nodes, from them as they come, and by the rank they are for.
+  // Passing items: for other nodes, as they arrive from other nodes, and by destination rank.
   MessageMemory<Memory> m_gathered, m_arrived, m_scattered;
   Requests m_handed_over, m_from_nodes, m_others;
 };
 
 }  // namespace
+
+std::string why_nothing_to_gather(std::span<const int> nodes) {
+  const std::set<int> distinct(nodes.begin(), nodes.end());
+  if (distinct.size() == 1) return "all ranks are on one node: nothing goes to another";
+  if (distinct.size() == nodes.size())
+    return "each rank is alone on its node: there is nothing to gather";
+  return {};
+}
 
 std::unique_ptr<Exchange> make_node_aware(const Communicator& comm, const HaloPlan& plan,
                                           const MessageBuffers& buffers) {

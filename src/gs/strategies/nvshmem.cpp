@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "gs/strategies/nvshmem.hpp"
 
 #include "core/config.hpp"
@@ -20,19 +21,19 @@
 namespace nekbone_k {
 namespace {
 
-/// Throws UnavailableError on every rank if `failure` is not empty on one.
+/// Throws UnavailableError on every rank if `failure` is not empty on some rank.
 void require_on_all(const Communicator& comm, const std::string& failure) {
   const std::string reason = comm.first_text(failure);
   if (!reason.empty()) throw UnavailableError(reason);
 }
 
-/// Lets the library begin with the ranks of `comm` as its PEs, once and to the end of the run.
-/// Collective; throws UnavailableError on every rank if it cannot on one.
+/// Initialises NVSHMEM with the ranks of `comm` as its PEs, once, until the end of the run.
+/// Collective; throws UnavailableError on every rank if it fails on one.
 void begin_nvshmem(const Communicator& comm) {
   static std::string failure = "not begun";
   if (failure == "not begun") {
-    // Within a node its proxy thread has nothing to do but look for work, on the core that the rank
-    // is bound to: kernels were then launched milliseconds late. Whoever wants it sets 0.
+    // Within a node the proxy thread of NVSHMEM only polls, on the core of its rank. Kernels then
+    // launch milliseconds late. Users who want it set the variable to 0.
     setenv("NVSHMEM_DISABLE_LOCAL_ONLY_PROXY", "1", 0);
     nvshmemx_uniqueid_t id = NVSHMEMX_UNIQUEID_INITIALIZER;
     int code = comm.is_root() ? nvshmemx_get_uniqueid(&id) : 0;
@@ -53,7 +54,7 @@ void begin_nvshmem(const Communicator& comm) {
   if (!failure.empty()) throw UnavailableError(failure);
 }
 
-/// Memory at the same symmetric address of all PEs; made and freed by all, or given up.
+/// Symmetric memory of all PEs. Made and freed collectively; leaked when an exception unwinds.
 class SymmetricMemory {
  public:
   explicit SymmetricMemory(const Communicator& comm, std::size_t bytes)
@@ -79,7 +80,7 @@ class Nvshmem final : public Exchange {
  public:
   Nvshmem(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
       : m_comm(comm), m_plan(plan), m_buffers(buffers) {
-    // Signals, then two landings; as large on every rank as on the one that needs most.
+    // Signals, then two landing buffers. All ranks use the size of the rank that needs most.
     const auto n_signals = comm.max(static_cast<std::int64_t>(plan.neighbours.size()));
     m_signal_bytes = align(n_signals * sizeof(std::uint64_t));
     m_landing_bytes = align(comm.max(static_cast<std::int64_t>(buffers.bytes(plan))));
@@ -87,13 +88,14 @@ class Nvshmem final : public Exchange {
     Kokkos::deep_copy(Bytes(m_memory->begin(), m_signal_bytes), std::byte{0});
     Kokkos::fence("nekbone_k: no signal given");
     register_send();
-    // Of each neighbour, which of its signals is this rank's, and where in a landing of it.
+    // Per neighbour: the number of its signal for this rank, and the offset of the message from
+    // this rank in its landing buffers.
     std::vector<std::vector<std::int64_t>> to_rank(comm.size());
     for (std::size_t p = 0; p < plan.neighbours.size(); ++p)
       to_rank[plan.neighbours[p].rank] = {
           static_cast<std::int64_t>(p),
           static_cast<std::int64_t>(plan.neighbours[p].offset * buffers.item_bytes)};
-    const auto from_rank = comm.exchange(to_rank);  // and every rank's signals are 0
+    const auto from_rank = comm.exchange(to_rank);  // after this, the signals of every rank are 0
     for (const Neighbour& n : plan.neighbours)
       m_there.push_back({from_rank[n.rank][0], from_rank[n.rank][1]});
   }
@@ -105,7 +107,7 @@ class Nvshmem final : public Exchange {
   Nvshmem(const Nvshmem&) = delete;
   Nvshmem& operator=(const Nvshmem&) = delete;
 
-  void start() override {
+  void post() override {
     ++m_call;
     for (std::size_t p = 0; p < m_plan.neighbours.size(); ++p) {
       const Neighbour& n = m_plan.neighbours[p];
@@ -116,15 +118,14 @@ class Nvshmem final : public Exchange {
     }
   }
 
-  Arrival arrive(const void*) override {
+  Arrival wait() override {
     for (std::size_t p = 0; p < m_plan.neighbours.size(); ++p)
       nvshmemx_signal_wait_until_on_stream(signal(static_cast<std::int64_t>(p)), NVSHMEM_CMP_GE,
                                            m_call, native_stream(m_buffers.stream));
     return {landing()};
   }
 
-  void finish() override {
-    static_cast<void>(arrive(nullptr));
+  void unpack() override {
     const std::size_t bytes = m_buffers.bytes(m_plan);
     Kokkos::deep_copy(m_buffers.stream, Bytes(static_cast<std::byte*>(m_buffers.receive), bytes),
                       Bytes(landing(), bytes));
@@ -136,7 +137,7 @@ class Nvshmem final : public Exchange {
     for (const std::uint64_t call : {0, 1})
       Kokkos::deep_copy(Bytes(landing_at(call), bytes), receive);
     Kokkos::fence("nekbone_k: poisoned");
-    m_comm.barrier();  // before a neighbour puts something there
+    m_comm.barrier();  // before a neighbour puts a message there
   }
 
  private:
@@ -158,7 +159,7 @@ class Nvshmem final : public Exchange {
   }
   std::byte* landing() const { return landing_at(m_call); }
 
-  /// Networks read only memory that they know; GPUs that reach each other read any.
+  /// Networks read registered memory only; GPUs that can access each other read any memory.
   void register_send() {
     const bool wanted = std::any_of(
         m_plan.neighbours.begin(), m_plan.neighbours.end(),
@@ -166,7 +167,7 @@ class Nvshmem final : public Exchange {
     if (wanted)
       m_is_registered = nvshmemx_buffer_register(m_buffers.send, m_buffers.bytes(m_plan)) == 0;
     const bool failed = wanted && !m_is_registered;
-    if (!m_comm.all(!failed) && m_is_registered) {  // the constructor throws: nobody else would
+    if (!m_comm.all(!failed) && m_is_registered) {  // the constructor throws below
       nvshmemx_buffer_unregister(m_buffers.send);
       m_is_registered = false;
     }

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Exchange by NVSHMEM.
+/// Messages by NVSHMEM.
 #pragma once
 
 #include "core/config.hpp"
@@ -7,17 +8,23 @@
 
 namespace nekbone_k {
 
-/// What this build lacks for it; empty if nothing.
+/// What this build lacks for this strategy; empty if nothing.
 #ifdef NEKBONE_K_HAVE_NVSHMEM
 inline constexpr const char* nvshmem_missing = "";
 #else
 inline constexpr const char* nvshmem_missing = "this program was built without NVSHMEM";
 #endif
 
-/// A message is put into the symmetric memory of its receiver with a signal behind it, and waited
-/// for by that signal, both in the order of the stream; the host waits for nothing. There are two
-/// places for every message, so that none overruns the one before. Unavailable where ranks share a
-/// GPU and where `comm` is not all of MPI_COMM_WORLD.
+/// Puts each message into symmetric memory of its receiver, with a signal behind it, and waits for
+/// the signal. Both happen in the stream of the buffers; the host does not wait. Each message
+/// alternates between two landing buffers, so that it does not overwrite the previous one.
+///
+/// Made and destroyed collectively. Throws UnavailableError if:
+///
+/// - the build has no NVSHMEM, or NVSHMEM cannot begin;
+/// - `comm` has one rank, or not all ranks of MPI_COMM_WORLD;
+/// - ranks share a GPU;
+/// - NVSHMEM cannot allocate the buffers or register the send buffer.
 std::unique_ptr<Exchange> make_nvshmem(const Communicator& comm, const HaloPlan& plan,
                                        const MessageBuffers& buffers);
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "gs/strategies/one_sided.hpp"
 
 #include <vector>
@@ -25,7 +26,7 @@ class OneSided final : public Exchange {
     int code = MPI_Group_incl(all, degree, ranks.data(), &m_neighbours);
     MPI_Group_free(&all);
     check_mpi(code, "MPI_Group_incl");
-    // Not where nobody shares anything: some libraries make no window of a rank alone.
+    // Make no window if no rank shares anything: some libraries make no window for a single rank.
     if (comm.max(std::int64_t{degree}) == 0) return;
     code =
         MPI_Win_create(buffers.receive, static_cast<MPI_Aint>(buffers.bytes(plan)),
@@ -43,7 +44,7 @@ class OneSided final : public Exchange {
 
   bool pack(const OutgoingField& field) override { return m_outgoing.pack(field); }
 
-  void start() override {
+  void post() override {
     if (m_plan.neighbours.empty()) return;
     m_buffers.stream.fence(
         "nekbone_k: send packed and receive drained, before MPI has the buffers");
@@ -58,8 +59,8 @@ class OneSided final : public Exchange {
     m_outgoing.forget_field();
   }
 
-  void finish() override {
-    if (m_plan.neighbours.empty()) return;
+  Arrival wait() override {
+    if (m_plan.neighbours.empty()) return {};
     check_mpi(MPI_Win_complete(m_window), "MPI_Win_complete");
     const auto have_come = [&] {
       int all = 0;
@@ -67,6 +68,7 @@ class OneSided final : public Exchange {
       return all != 0;
     };
     if (!wait_until(have_come, m_buffers.patience)) give_up_waiting(m_buffers.patience);
+    return {};
   }
 
  private:
@@ -74,7 +76,7 @@ class OneSided final : public Exchange {
   MessageBuffers m_buffers;
   MpiItem m_item;
   OutgoingMessages m_outgoing;
-  std::vector<MPI_Aint> m_targets;  // in items, in the neighbours' windows
+  std::vector<MPI_Aint> m_targets;  // offsets in the windows of the neighbours, in items
   MPI_Group m_neighbours = MPI_GROUP_NULL;
   MPI_Win m_window = MPI_WIN_NULL;
   Unwinding m_unwinding;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "gs/strategies/outgoing_messages.hpp"
 
 #include <algorithm>
@@ -36,7 +37,7 @@ bool OutgoingMessages::pack(const OutgoingField& field) {
 
 void OutgoingMessages::set_field(const OutgoingField& field) {
   m_field = field;
-  // Not before, as some exchanges are never given a field.
+  // Made here, because some exchanges never get a field.
   if (m_dofs.extent(0) != m_plan.message_dofs.size())
     m_dofs = to_device("nekbone_k: message DOFs", m_plan.message_dofs);
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "gs/strategies/pairwise.hpp"
 
 #include "core/types.hpp"
@@ -20,13 +21,12 @@ class Pairwise final : public Exchange {
 
   bool pack(const OutgoingField& field) override { return m_outgoing.pack(field); }
 
-  void start() override {
+  void post() override {
     m_requests.clear();
     if (m_plan.neighbours.empty()) return;
     m_buffers.stream.fence(
         "nekbone_k: send packed and receive drained, before MPI has the buffers");
-    // Receives first: a message that finds its receive posted is not copied through MPI's own
-    // buffers.
+    // Receives first: MPI then receives in place and does not copy through buffers of its own.
     post_receives(m_comm, m_plan, m_buffers, m_buffers.receive, m_item, tag, m_requests);
     for (std::size_t p = 0; p < m_plan.neighbours.size(); ++p) {
       const Neighbour& n = m_plan.neighbours[p];
@@ -37,7 +37,10 @@ class Pairwise final : public Exchange {
     m_outgoing.forget_field();
   }
 
-  void finish() override { wait_all(m_requests, m_buffers.patience); }
+  Arrival wait() override {
+    wait_all(m_requests, m_buffers.patience);
+    return {};
+  }
 
  private:
   static constexpr int tag = 17;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
 /// Non-blocking point-to-point messages, one to and one from each neighbour.
 #pragma once
@@ -6,8 +7,8 @@
 
 namespace nekbone_k {
 
-/// MPI_Irecv and MPI_Isend straight on the buffers, whatever memory they are in. On a CPU messages
-/// of consecutive DOFs are sent from the field (OutgoingMessages).
+/// MPI_Irecv and MPI_Isend on the buffers, in host or device memory. On a CPU it sends messages of
+/// consecutive DOFs from the field (OutgoingMessages).
 std::unique_ptr<Exchange> make_pairwise(const Communicator&, const HaloPlan&,
                                         const MessageBuffers&);
 

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Items that pass through a rank on their way to another: picked by lists of positions.
+/// Items that pass through a rank on their way to another rank. Kernels pick them by position.
 #pragma once
 
 #include <algorithm>
@@ -8,14 +9,14 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/message_memory.hpp"
 #include "core/types.hpp"
 #include "gs/exchange.hpp"
-#include "gs/message_memory.hpp"
 #include "gs/strategies/words.hpp"
 
 namespace nekbone_k {
 
-/// Positions of items, in the memory that the items are in.
+/// Positions of items, in the same memory space as the items.
 template <class Memory>
 using ItemPositions = Kokkos::View<LocalIndex*, Memory>;
 
@@ -28,19 +29,19 @@ ItemPositions<Memory> item_positions(const std::string& label,
   return positions;
 }
 
-/// Items in two pieces of memory, numbered through: the first n_first of them are in `first`.
+/// Items in two pieces of memory with one numbering: the first n_first items are in `first`.
 struct ItemStore {
   const void* first = nullptr;
   LocalIndex n_first = 0;
   const void* rest = nullptr;
 };
 
-/// Item i of `to` = item which[i] of the store. Words are what with_word() says.
+/// Item i of `to` = item which[i] of the store. with_word() defines the words.
 template <class Word>
 struct PickItems {
   const LocalIndex* which;
   const Word *first, *rest;
-  LocalIndex n_first, words;  ///< words: of an item
+  LocalIndex n_first, words;  ///< words per item
   Word* to;
 
   KOKKOS_FUNCTION void operator()(LocalIndex i) const {
@@ -51,7 +52,7 @@ struct PickItems {
   }
 };
 
-/// Picks n items in the order of the kernels of `space`; returns before the kernel ends.
+/// Picks n items, in `space`; returns before the kernel ends.
 template <class Space>
 void pick_items(const Space& space, const LocalIndex* which, LocalIndex n, const ItemStore& store,
                 std::size_t item_bytes, void* to) {
@@ -66,8 +67,8 @@ void pick_items(const Space& space, const LocalIndex* which, LocalIndex n, const
   });
 }
 
-/// Fills `memory`, `items` of them, with the n_received items of the receive buffer, as often as
-/// they fit: a rank may pass on more, or less, than it receives. See Exchange::poison().
+/// Fills `memory`, of `items` items, with the n_received items of the receive buffer, repeated as
+/// needed: a rank may pass on more or fewer items than it receives. See Exchange::poison().
 template <class Memory>
 void poison_items(const MessageMemory<Memory>& memory, LocalIndex items,
                   const MessageBuffers& buffers, LocalIndex n_received) {
@@ -81,8 +82,8 @@ void poison_items(const MessageMemory<Memory>& memory, LocalIndex items,
   }
 }
 
-/// Where items are picked that are in `Memory`: the stream of the buffers or, for items in host
-/// memory, the host.
+/// The execution space that picks items: the stream of the buffers, or the host for items in host
+/// memory.
 template <class Space>
 Space picking_space(const MessageBuffers& buffers) {
   if constexpr (std::is_same_v<Space, ExecutionSpace>) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "gs/strategies/peer_memory.hpp"
 
 #include <fmt/format.h>
@@ -8,8 +9,8 @@
 #include <vector>
 
 #include "core/errors.hpp"
-#include "core/machine.hpp"
 #include "core/peer_memory.hpp"
+#include "core/system.hpp"
 #include "gs/exchange_by_kernel.hpp"
 #include "gs/index_runs.hpp"
 #include "gs/peer_messages.hpp"
@@ -21,8 +22,9 @@ namespace {
 
 constexpr int team_size = RunShape::team_size;
 
-/// Slots that a team works on, of so many. Few, so that many write at once, but two of each thread
-/// if they are small; of long messages more, as each team's begin and end take their time.
+/// Slots per team that writes a message of `n_positions` slots. Few, so that many teams write at
+/// once, but two small items per thread. Long messages have more per team, because the start and
+/// the end of a team take time.
 LocalIndex most_of_a_team(std::size_t n_positions, std::size_t item_bytes) {
   constexpr std::size_t enough_teams = 512, least_bytes = 4096, most_bytes = 32768;
   const std::size_t bytes = std::clamp(n_positions * item_bytes / enough_teams / least_bytes,
@@ -31,15 +33,15 @@ LocalIndex most_of_a_team(std::size_t n_positions, std::size_t item_bytes) {
   return static_cast<LocalIndex>(std::max<std::size_t>(team_size, bytes / item_bytes));
 }
 
-/// Slots that a team exchanges by one kernel, of so many: as many as its threads have under way
-/// together at most. The same at both ends of a message.
+/// Slots per team of an exchange by one kernel, at most the slots that its threads process at once.
+/// Both ends of a message get the same result.
 LocalIndex most_exchanged(LocalIndex n_slots) {
   constexpr LocalIndex enough_teams = 512;
   return team_size * std::clamp<LocalIndex>(n_slots / (enough_teams * team_size), 1,
                                             WordMessages::most_a_thread);
 }
 
-/// (DOFs) how many messages each is in.
+/// (DOFs) Number of messages that contain each DOF.
 std::vector<int> messages_of_dofs(const HaloPlan& plan) {
   std::vector<int> messages;
   for (const LocalIndex dof : plan.message_dofs) {
@@ -49,7 +51,7 @@ std::vector<int> messages_of_dofs(const HaloPlan& plan) {
   return messages;
 }
 
-/// Writes the messages of a call where the neighbours read them.
+/// Writes the messages of a call into the memory of the neighbours.
 template <class Word>
 struct Push {
   PeerMessages messages;
@@ -84,7 +86,7 @@ struct Pull {
 class PeerExchange final : public Exchange {
  public:
   PeerExchange(const Communicator& comm, const HaloPlan& plan, const MessageBuffers& buffers)
-      : m_comm(comm), m_plan(plan), m_buffers(buffers), m_late("nekbone_k: a message is late") {
+      : m_comm(comm), m_plan(plan), m_buffers(buffers) {
     const std::vector<int> nodes = nodes_of_ranks(comm);
     std::vector<int> near;
     for (const Neighbour& n : plan.neighbours) {
@@ -95,9 +97,10 @@ class PeerExchange final : public Exchange {
         m_far.neighbours.push_back(n);
       }
     }
-    // What MPI sends to other nodes wants the host between packing and unpacking.
+    // MPI to other nodes needs the host between packing and unpacking.
     m_can_be_one_kernel = comm.all(!is_host_device && m_far.neighbours.empty());
-    // Flags of what came, then landings, each laid out as the receive buffer.
+    // First the flags of received messages, then landing buffers with the layout of the receive
+    // buffer.
     m_landing_bytes = (buffers.bytes(plan) + alignof(Flag) - 1) / alignof(Flag) * alignof(Flag);
     m_memory = std::make_unique<PeerMemory>(
         comm, near.size() * sizeof(Flag) + n_landings() * m_landing_bytes, near, near.size());
@@ -107,7 +110,7 @@ class PeerExchange final : public Exchange {
     introduce_peers();
     if (m_can_be_one_kernel) list_pieces_of_kernel();
     if (m_far.neighbours.empty()) return;
-    m_far.message_dofs = plan.message_dofs;  // those of all, as offsets are
+    m_far.message_dofs = plan.message_dofs;  // of all messages, because offsets refer to them
     for (const std::uint64_t parity : {0, 1})
       m_far_exchange[parity] = make_pairwise(
           comm, m_far,
@@ -125,7 +128,7 @@ class PeerExchange final : public Exchange {
     return true;
   }
 
-  void start() override {
+  void post() override {
     if (!std::exchange(m_packed, false)) {
       begin_call();
       with_word(m_buffers.item_bytes, [&](auto word) {
@@ -135,26 +138,25 @@ class PeerExchange final : public Exchange {
                                      static_cast<std::size_t>(words), 1, words});
       });
     }
-    if (const auto& far = far_exchange()) far->start();
+    if (const auto& far = far_exchange()) far->post();
   }
 
   void check() const override {
-    if (m_late() != 0)
+    if (m_late.is_late())
       throw InternalError(fmt::format(
           "a message that a neighbour of rank {} should have written into its memory did not come "
           "within about a minute",
           m_comm.rank()));
   }
 
-  Arrival arrive(const void*) override {
-    if (const auto& far = far_exchange()) far->finish();
+  Arrival wait() override {
+    if (const auto& far = far_exchange()) far->wait();
     if constexpr (is_host_device) wait_on_host();
     return {m_messages.landing, flags(), static_cast<int>(m_near.size()), m_messages.call,
             m_late.data()};
   }
 
-  void finish() override {
-    static_cast<void>(arrive(nullptr));
+  void unpack() override {
     if (m_n_written == 0) return;
     with_word(m_buffers.item_bytes, [&](auto word) {
       using Word = decltype(word);
@@ -164,7 +166,7 @@ class PeerExchange final : public Exchange {
     });
   }
 
-  const WordMessages* begin_by_kernel() override {
+  const WordMessages* exchange_by_kernel() override {
     if (!m_can_be_one_kernel) return nullptr;
     check();
     ++m_words.call;
@@ -172,7 +174,7 @@ class PeerExchange final : public Exchange {
     return &m_words;
   }
 
-  /// Not the landings of words, where it would be taken for a message.
+  /// Leaves the landing buffers of words alone: there, the poison would be taken for a message.
   void poison() override {
     const std::size_t bytes = m_buffers.bytes(m_plan);
     const Bytes receive(static_cast<std::byte*>(m_buffers.receive), bytes);
@@ -184,9 +186,9 @@ class PeerExchange final : public Exchange {
  private:
   using Bytes = Kokkos::View<std::byte*, DeviceMemory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-  /// Those of what came, in the order of m_near.
+  /// Flags of received messages, in the order of m_near.
   Flag* flags() const { return reinterpret_cast<Flag*>(m_memory->here()); }
-  /// Two, used in turn, for messages with flags, and two for those without.
+  /// Two in turn for messages with flags, and two for messages without.
   std::size_t n_landings() const { return m_can_be_one_kernel ? 4 : 2; }
   std::byte* landing_number(std::size_t number) const {
     return m_memory->here() + m_near.size() * sizeof(Flag) + number * m_landing_bytes;
@@ -194,7 +196,7 @@ class PeerExchange final : public Exchange {
   std::byte* landing(std::uint64_t call) const { return landing_number(call % 2); }
   std::byte* landing_of_words(std::uint64_t call) const { return landing_number(2 + call % 2); }
 
-  /// Of the messages without flags nothing has come.
+  /// Marks all messages without flags as not come.
   void clear_landings() const {
     using Half = std::uint32_t;
     Kokkos::deep_copy(DeviceVector<Half>(reinterpret_cast<Half*>(landing_number(2)),
@@ -220,13 +222,13 @@ class PeerExchange final : public Exchange {
                          Push<Word>{m_messages, source});
   }
 
-  /// What carries messages to other nodes at this call, or nothing.
+  /// The exchange of messages to other nodes at this call, or null.
   const std::unique_ptr<Exchange>& far_exchange() const {
     return m_far_exchange[m_messages.call % 2];
   }
 
-  /// Tells each neighbour on the node where its messages land here, and lists the peers and the
-  /// pieces that are written to them.
+  /// Tells each neighbour on the node where its messages land. Lists the peers, and the pieces that
+  /// kernels write to them.
   void introduce_peers() {
     std::vector<std::vector<std::int64_t>> to_rank(m_comm.size());
     const auto position = [&](const void* in_memory) {
@@ -264,7 +266,7 @@ class PeerExchange final : public Exchange {
     m_words.peers = to_device("nekbone_k: peers of a kernel", peers_of_kernel);
   }
 
-  /// Adds `peer`, and the pieces of the message to it.
+  /// Adds `peer` and the pieces of the message to it.
   void add_pieces(const Neighbour& n, Peer peer, std::vector<Peer>& peers,
                   std::vector<PeerPiece>& pieces) const {
     for (const IndexRun& slots :
@@ -276,8 +278,8 @@ class PeerExchange final : public Exchange {
     peers.push_back(peer);
   }
 
-  /// What the teams of a kernel do that does a whole exchange. Where its DOFs are not evenly spaced
-  /// a piece has the list: both ends have to cut the same ones.
+  /// Lists the work of the teams of an exchange by one kernel. Both ends must cut the same pieces,
+  /// so a piece without a common stride reads the list of DOFs.
   void list_pieces_of_kernel() {
     const std::vector<int> messages = messages_of_dofs(m_plan);
     std::vector<WordMessages::Piece> pieces;
@@ -312,11 +314,12 @@ class PeerExchange final : public Exchange {
     m_words.n_read = DeviceVector<std::uint64_t>("nekbone_k: pieces read", 1);
   }
 
-  /// Where kernels would hold up the processes they wait for: with the processor given to others.
+  /// Waits on a CPU, where kernels would block the processes that they wait for. The host gives the
+  /// processor to other processes instead.
   void wait_on_host() {
     const double patience = m_buffers.patience;
     m_buffers.stream.fence("nekbone_k: messages written");
-    std::size_t p = 0;  // the first that is not known to be raised
+    std::size_t p = 0;  // first flag not known to be raised
     const auto are_raised = [&] {
       while (p < m_near.size() && is_raised(flags() + p, m_messages.call)) ++p;
       return p == m_near.size();
@@ -331,17 +334,16 @@ class PeerExchange final : public Exchange {
   const HaloPlan& m_plan;
   MessageBuffers m_buffers;
   std::vector<Neighbour> m_near;  // on this node
-  HaloPlan m_far;                 // its neighbours are those elsewhere, its slots those of all
-  std::array<std::unique_ptr<Exchange>, 2> m_far_exchange;  // into either landing
+  HaloPlan m_far;                 // neighbours on other nodes; slots of all messages
+  std::array<std::unique_ptr<Exchange>, 2> m_far_exchange;  // into each of the two landing buffers
   std::size_t m_landing_bytes = 0;
   bool m_can_be_one_kernel = false;
   std::unique_ptr<PeerMemory> m_memory;
-  PeerMessages m_messages;  // peers: those near, in the order of m_near, then those far
-  int m_n_near_pieces = 0, m_n_written = 0;  // pieces that are written, of m_near and of all
-  // In host memory that the device writes to.
-  Kokkos::View<int, Kokkos::SharedHostPinnedSpace> m_late;
-  WordMessages m_words;   // of calls by one kernel; peers as near ones of m_messages
-  bool m_packed = false;  // by pack(), of this call
+  PeerMessages m_messages;  // peers: near ones in the order of m_near, then far ones
+  int m_n_near_pieces = 0, m_n_written = 0;  // written pieces: to m_near, to all
+  Lateness m_late;
+  WordMessages m_words;   // of calls by one kernel; its peers are the near ones
+  bool m_packed = false;  // by pack(), for this call
 };
 
 }  // namespace

@@ -1,23 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Messages that kernels store straight into the neighbours' memory.
+/// Messages that kernels store into the memory of the neighbours.
 #pragma once
 
 #include "gs/exchange.hpp"
 
 namespace nekbone_k {
 
-/// Between ranks of one node a kernel writes each message where the neighbour's kernel reads it
-/// (core/peer_memory.hpp) and raises a flag there; the neighbour's kernel waits for the flag. The
-/// host waits for nothing. Where all neighbours of all ranks are on their nodes, one kernel can do
-/// it all (ExchangeByKernel), with half the launches and without flags. Messages to other nodes go
-/// as in make_pairwise().
+/// Between ranks of one node, a kernel writes each message into memory of the neighbour
+/// (core/peer_memory.hpp) and raises a flag there. The unpack kernel of the neighbour waits for the
+/// flag. On a GPU the host does not wait; on a CPU the host waits for the flags. Messages to other
+/// nodes go as in make_pairwise().
 ///
-/// Each rank has two places for a message of either way, used in turn. That is enough without a
-/// word that one has been read: a neighbour begins the call after next only when the next one's
-/// message from here has come, and that is sent after this one's has been read.
+/// On GPUs, one kernel can do the whole exchange if every rank has neighbours on its own node only
+/// (ExchangeByKernel). This takes half the launches and no flags.
 ///
-/// Made collectively; throws UnavailableError where ranks of a node cannot share memory. A message
-/// that does not come for a minute ends in an InternalError at the next call.
+/// Each rank has two landing buffers for messages with flags and two for messages without, used in
+/// turn. So a receiver need not confirm that it has read a message. A neighbour begins the call
+/// after next only after it has the next message from this rank. This rank sends that one after it
+/// has read the current message.
+///
+/// Made collectively. Throws UnavailableError if ranks of a node cannot share memory. On a GPU, a
+/// message that does not come within a minute causes an InternalError at the next call.
 std::unique_ptr<Exchange> make_peer_memory(const Communicator&, const HaloPlan&,
                                            const MessageBuffers&);
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "gs/strategies/persistent.hpp"
 
 #include <vector>
@@ -36,19 +37,22 @@ class Persistent final : public Exchange {
 
   bool pack(const OutgoingField& field) override { return m_outgoing.pack(field); }
 
-  void start() override {
+  void post() override {
     if (m_requests.empty()) return;
     make_sends();
     m_stream.fence("nekbone_k: send packed and receive drained, before MPI has the buffers");
     check_mpi(MPI_Startall(static_cast<int>(m_requests.size()), m_requests.data()), "MPI_Startall");
   }
 
-  void finish() override { wait_all(m_requests, m_patience); }
+  Arrival wait() override {
+    wait_all(m_requests, m_patience);
+    return {};
+  }
 
  private:
   static constexpr int tag = 18;
 
-  /// Makes the sends that are not of where the messages are: a request is bound to an address.
+  /// Remakes the sends whose message has moved, because a request is bound to an address.
   void make_sends() {
     for (std::size_t p = 0; p < m_sent_from.size(); ++p) {
       const std::byte* const message = m_outgoing.message(p);
@@ -70,7 +74,7 @@ class Persistent final : public Exchange {
   MpiItem m_item;
   double m_patience;
   OutgoingMessages m_outgoing;
-  std::vector<const std::byte*> m_sent_from;  // by neighbour, as its send was made
+  std::vector<const std::byte*> m_sent_from;  // by neighbour: address of the message in its request
   std::vector<MPI_Request> m_requests;        // receives, then sends
 };
 

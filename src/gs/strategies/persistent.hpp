@@ -1,16 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Point-to-point messages whose requests are made once.
+/// Point-to-point messages with persistent requests.
 #pragma once
 
 #include "gs/exchange.hpp"
 
 namespace nekbone_k {
 
-/// MPI_Recv_init and MPI_Send_init for each neighbour, MPI_Startall at each call, straight on the
-/// buffers, whatever memory they are in. The library can prepare once what make_pairwise() makes it
-/// do at every call. On a CPU messages of consecutive DOFs are sent from the field
-/// (OutgoingMessages), by requests that are made anew when its address is not that of the call
-/// before.
+/// MPI_Recv_init and MPI_Send_init per neighbour, and MPI_Startall at each call, on the buffers, in
+/// host or device memory. So the library can prepare once the work that it repeats at every call
+/// with make_pairwise(). On a CPU it sends messages of consecutive DOFs from the field
+/// (OutgoingMessages); their requests are made again if the address of the field changes between
+/// calls.
 std::unique_ptr<Exchange> make_persistent(const Communicator&, const HaloPlan&,
                                           const MessageBuffers&);
 

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "gs/strategies/pipelined.hpp"
 
 #include <vector>
 
+#include "core/message_memory.hpp"
 #include "core/streams.hpp"
 #include "core/types.hpp"
 #include "gs/index_runs.hpp"
-#include "gs/message_memory.hpp"
 #include "gs/strategies/mpi_item.hpp"
 #include "gs/strategies/outgoing_messages.hpp"
 
@@ -14,7 +15,7 @@ namespace {
 
 class Pipelined final : public Exchange {
  public:
-  /// With `staged` messages pass through host memory.
+  /// With `staged`, messages pass through host memory.
   Pipelined(bool staged, const Communicator& comm, const HaloPlan& plan,
             const MessageBuffers& buffers)
       : m_staged(staged),
@@ -37,19 +38,20 @@ class Pipelined final : public Exchange {
 
   bool pack(const OutgoingField& field) override {
     m_outgoing.set_field(field);
-    // The host would only pack the last message before it sends the first.
+    // On a CPU, post() packs: here the host would pack all messages before it sends the first.
     if constexpr (!is_host_device) prepare_all();
     return true;
   }
 
-  void start() override {
+  void post() override {
     m_requests.clear();
     const std::size_t n_neighbours = m_plan.neighbours.size();
     if (!m_outgoing.has_field() && !is_host_device) prepare_all();
     for (std::size_t p = 0; p < n_neighbours; ++p) {
       if constexpr (is_host_device) prepare(p);
       m_ready[p].wait();
-      // What is ready comes after the last unpack, which read what now receives.
+      // Post receives now: a ready message implies that the previous unpack, which read these
+      // buffers, has ended.
       if (p == 0)
         post_receives(m_comm, m_plan, m_buffers,
                       m_staged ? m_host_receive.data() : m_buffers.receive, m_item, tag,
@@ -64,15 +66,19 @@ class Pipelined final : public Exchange {
     m_outgoing.forget_field();
   }
 
-  void finish() override {
-    if (!m_staged) return wait_all(m_requests, m_buffers.patience);
+  Arrival wait() override {
+    if (!m_staged) {
+      wait_all(m_requests, m_buffers.patience);
+      return {};
+    }
     wait_each(m_requests, m_buffers.patience, [&](int request) {
-      if (static_cast<std::size_t>(request) >= m_plan.neighbours.size()) return;  // was sent
+      if (static_cast<std::size_t>(request) >= m_plan.neighbours.size()) return;  // a send
       const Neighbour& n = m_plan.neighbours[request];
       Kokkos::deep_copy(m_buffers.stream,
                         part<DeviceMemory>(m_buffers.message(m_buffers.receive, n), n),
                         part<StagingMemory>(m_buffers.message(m_host_receive.data(), n), n));
     });
+    return {};
   }
 
   void poison() override {
@@ -96,7 +102,7 @@ class Pipelined final : public Exchange {
     for (std::size_t p = 0; p < m_plan.neighbours.size(); ++p) prepare(p);
   }
 
-  /// Launches what makes message p ready to be sent.
+  /// Launches the work that makes message p ready to be sent.
   void prepare(std::size_t p) {
     m_outgoing.pack(p, m_runs[p]);
     if (m_staged) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
 /// Point-to-point messages that are packed, sent and received one by one.
 #pragma once
@@ -6,21 +7,22 @@
 
 namespace nekbone_k {
 
-/// As make_pairwise(), but each message is sent as soon as it is packed, while the next one is
-/// being packed: a kernel and an event a neighbour, where the others have one kernel and one fence
-/// for all. On a host a message is packed right before it is sent. One of consecutive DOFs need
-/// not be packed: it is sent, on a CPU, or copied to the host from the field (OutgoingMessages).
+/// Like make_pairwise(), but it sends each message as soon as it is packed, while the next one is
+/// being packed. This takes one kernel and one event per neighbour; the other strategies use one
+/// kernel and one fence for all neighbours. On a CPU it packs a message just before it sends it. A
+/// message of consecutive DOFs needs no packing: it is sent from the field on a CPU, or copied from
+/// the field to the host (OutgoingMessages).
 ///
-/// Messages arrive in slots of their own in any order, and what has to be done for one is done when
-/// it is there. Their sum is not: the shares of a DOF are combined in ascending rank, so that its
-/// copies stay bitwise equal, and one kernel does that for all of them when the last message is in.
-/// Only DOFs with one other rank could be combined earlier, at the price of a kernel a neighbour.
+/// Messages may arrive in any order, each in its own slots, and each is processed on arrival. The
+/// sum waits: one kernel combines all shares after the last message, in ascending rank, so that
+/// copies of a DOF are bitwise equal. Only DOFs shared with one other rank could be combined
+/// earlier, for one more kernel per neighbour.
 ///
-/// On the buffers themselves, whatever memory they are in.
+/// This one works on the buffers, in host or device memory.
 std::unique_ptr<Exchange> make_pipelined(const Communicator&, const HaloPlan&,
                                          const MessageBuffers&);
-/// On copies in host memory: each message is copied there behind the kernel that packs it, and to
-/// the device when it has come, while others travel.
+/// On copies in host memory. It copies each message to the host behind the kernel that packs it,
+/// and to the device as soon as it has arrived. Other messages travel meanwhile.
 std::unique_ptr<Exchange> make_host_pipelined(const Communicator&, const HaloPlan&,
                                               const MessageBuffers&);
 

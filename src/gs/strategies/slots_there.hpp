@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Where messages belong at the other end.
+/// Positions of messages in the receive buffers of neighbours.
 #pragma once
 
 #include <vector>
@@ -8,8 +9,8 @@
 
 namespace nekbone_k {
 
-/// The slot of each neighbour's receive buffer at which its message from this rank begins, in the
-/// order of the plan. Collective.
+/// Per neighbour, in the order of the plan: the slot of its receive buffer at which the message
+/// from this rank begins. Collective.
 inline std::vector<std::int64_t> slots_there(const Communicator& comm, const HaloPlan& plan) {
   std::vector<std::vector<std::int64_t>> to_rank(comm.size());
   for (const Neighbour& n : plan.neighbours) to_rank[n.rank] = {n.offset};

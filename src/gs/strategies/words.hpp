@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Message items as words, for kernels that move them without knowing what they are.
+/// Items of messages as words, for kernels that move them without knowing their type.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +8,7 @@
 
 namespace nekbone_k {
 
-/// action(a word): of the largest unsigned type that items of `item_bytes` are made of.
+/// Calls action(word) with a zero of the largest unsigned type that divides `item_bytes`.
 template <class Action>
 void with_word(std::size_t item_bytes, const Action& action) {
   if (item_bytes % sizeof(std::uint64_t) == 0) return action(std::uint64_t{});

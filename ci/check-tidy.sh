@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Checks sources that changed since a commit with clang-tidy 19, by the rules in .clang-tidy.
+# Installs it if it is missing.
+#   ci/check-tidy.sh [COMMIT]      (default: the tenth commit before this one)
+# Also checks uncommitted changes. MOST limits the number of files (default 8, those that changed
+# last), because each takes 10 to 20 s.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+build=build/tidy
+
+if ! command -v clang-tidy-19 >/dev/null 2>&1 && ! ci/apt.sh clang-tidy-19; then
+  echo "not checked: there is no clang-tidy 19"
+  exit 77
+fi
+since=${1:-HEAD~10}
+if ! git rev-parse --verify --quiet "$since^{commit}" >/dev/null; then
+  since=$(git rev-list --max-parents=0 HEAD | tail -n 1) # a young or shallow repository
+fi
+mapfile -t files < <(
+  {
+    git ls-files --others --exclude-standard
+    git diff --name-only HEAD
+    git log --name-only --format= "$since..HEAD"
+  } | awk '/^(src|tests|bench)\/.*\.cpp$/ && !seen[$0]++' |
+    while read -r file; do if [[ -f $file ]]; then echo "$file"; fi; done | sed "${MOST:-8}q"
+)
+if [[ ${#files[@]} -eq 0 ]]; then exit 0; fi
+
+# Each file is checked alone, with Kokkos Serial, which needs no omp.h of clang.
+cmake --preset dev -B "$build" -DNEKBONE_K_SANITIZE=OFF -DCMAKE_UNITY_BUILD=OFF \
+  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON >"$build.log" 2>&1 || { cat "$build.log" >&2; exit 1; }
+cmake --build "$build" --target nk_commit >/dev/null # a header that the build writes
+printf '%s\n' "${files[@]}" | xargs -P "$(nproc)" -n 1 clang-tidy-19 -p "$build" --quiet \
+  --warnings-as-errors='*,-clang-diagnostic-*' --extra-arg=-w

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "input/case.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "core/errors.hpp"
+#include "core/format.hpp"
+#include "input/input_keys.hpp"
+#include "input/partition_input.hpp"
+#include "input/yaml_reader.hpp"
+
+namespace nekbone_k {
+namespace {
+
+constexpr std::int64_t max_elements = std::int64_t{1} << 40;
+constexpr std::size_t max_file_bytes = 1 << 20;
+// ---- Checks of keys against each other and against the number of ranks --------------------------
+
+void check_element_count(const YamlReader& mesh_keys, const MeshSpec& mesh, int ranks) {
+  const auto [ex, ey, ez] = mesh.elements;
+  // The product of two stays below 2^62, but that of three may overflow.
+  if (std::int64_t{ex} * ey > (max_elements - 1) / ez)
+    mesh_keys.fail("elements", fmt::format("given {} x {} x {} elements; allowed: fewer than 2^40 "
+                                           "in all",
+                                           ex, ey, ez));
+  if (const std::int64_t total = mesh.total_elements(); total < ranks)
+    mesh_keys.fail("elements",
+                   fmt::format("given {} x {} x {} elements for {} ranks, and each rank needs at "
+                               "least one; allowed: at most {}, or more elements",
+                               ex, ey, ez, ranks, counted(total, "rank")));
+}
+
+/// Throws about the later of two conflicting keys, or about `key` if both have the same origin. The
+/// earlier one may be a default, or be right in the file but conflict with a --set.
+[[noreturn]] void fail_together(const YamlReader& keys, const std::string& key,
+                                const YamlReader& other_keys, const std::string& other_key,
+                                const std::string& message) {
+  if (other_keys.origin(other_key) > keys.origin(key)) other_keys.fail(other_key, message);
+  keys.fail(key, message);
+}
+
+/// Sets the mesh's partition from the given one. Throws InputError if it does not fit.
+void divide(const YamlReader& mesh_keys, int ranks, Case& run) {
+  if (ranks == any_ranks) return;
+  const GivenPartition given{run.partition_mode, run.mesh.partition.blocks};
+  run.mesh.partition = pinned_partition(given, run.mesh.elements, ranks);
+  const std::string complaint = complaint_about(given, run.mesh.elements, ranks);
+  if (!complaint.empty()) fail_together(mesh_keys, "partition", mesh_keys, "elements", complaint);
+}
+
+void check_periodicity(const YamlReader& keys, const YamlReader& mesh_keys, const Case& run) {
+  const MeshSpec& mesh = run.mesh;
+  const std::string periodic = fmt::format("[{}]", fmt::join(mesh.periodic, ", "));
+  const bool any = mesh.periodic[0] || mesh.periodic[1] || mesh.periodic[2];
+  if (mesh.deformation == Deformation::kershaw && any)
+    fail_together(mesh_keys, "deformation", mesh_keys, "periodic",
+                  "given kershaw with mesh.periodic " + periodic +
+                      "; allowed: kershaw with periodic [false, false, false], or none or sine");
+
+  if (!run.solves()) return;
+  const bool wants_all = run.problem == ProblemKind::taylor_green;
+  if (wants_all == mesh.fully_periodic()) return;
+  const std::string message = fmt::format(
+      "given {} with mesh.periodic {}; allowed: {}", name(run.problem), periodic,
+      wants_all ? "taylor-green with periodic [true, true, true], or manufactured or "
+                  "nekbone, or none"
+                : std::string(name(run.problem)) +
+                      " with at least one direction of periodic false, or taylor-green or none");
+  fail_together(keys, "problem", mesh_keys, "periodic", message);
+}
+
+void check_field(const YamlReader& keys, const YamlReader& gather_scatter_keys, const Case& run) {
+  if (!run.solves() || run.field_kind == FieldKind{}) return;
+  const bool is_vector = run.field_kind.components != FieldKind{}.components;
+  fail_together(
+      gather_scatter_keys, is_vector ? "components" : "precision", keys, "problem",
+      fmt::format("given gather_scatter.{} with problem {}, whose CG exchanges one component in "
+                  "double; allowed: {} with that problem, or problem none",
+                  is_vector ? fmt::format("components {}", run.field_kind.components)
+                            : fmt::format("precision {}", name(run.field_kind.precision)),
+                  name(run.problem), is_vector ? "components 1" : "precision double"));
+}
+
+// ---- The file -----------------------------------------------------------------------------------
+
+std::string advice_on_missing(const std::string& path) {
+  const std::string command = "doctor";
+  return nearest_word(path, std::span(&command, 1))
+             ? "did you mean the command nekbone-k doctor?"
+             : "give the path of an input file, such as the project's inputs/smoke.yaml";
+}
+
+/// The text of the file, or why it cannot be read.
+struct FileText {
+  bool readable;
+  std::string text;
+};
+
+FileText read_file(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) {
+    // The file may be missing, or a folder of the path may be inaccessible.
+    const bool missing = status.type() == std::filesystem::file_type::not_found;
+    return {false, missing ? "no such file; " + advice_on_missing(path)
+                           : "cannot be opened: " + error.message()};
+  }
+  if (std::filesystem::is_directory(status)) return {false, "is a folder; give an input file"};
+
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return {false, std::string("cannot be opened: ") + std::strerror(errno)};
+  // Read one byte more than allowed to detect a file that is too large. A pipe has no size to
+  // check.
+  std::string text(max_file_bytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad()) return {false, "cannot be read"};
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > max_file_bytes) return {false, "larger than 1 MiB; this is no input file"};
+  return {true, text};
+}
+
+}  // namespace
+
+std::vector<int> Case::orders_to_tune() const {
+  std::vector<int> tuned = orders;
+  if (!solves()) return tuned;
+  std::erase(tuned, solver_order);
+  tuned.push_back(solver_order);
+  return tuned;
+}
+
+Case read_case(const Communicator& comm, const std::string& path,
+               const std::vector<std::string>& overrides) {
+  FileText file{true, ""};
+  if (comm.is_root()) file = read_file(path);
+  file.readable = comm.broadcast(std::int64_t{file.readable}) != 0;
+  file.text = comm.broadcast(std::move(file.text));
+  if (!file.readable) throw InputError(fmt::format("{}: {}", path, file.text));
+  return parse_case(file.text, path, overrides, comm.size());
+}
+
+Case read_case_alone(const std::string& path, const std::vector<std::string>& overrides) {
+  const FileText file = read_file(path);
+  if (!file.readable) throw InputError(fmt::format("{}: {}", path, file.text));
+  return parse_case(file.text, path, overrides, any_ranks);
+}
+
+Case parse_case(const std::string& text, const std::string& source,
+                const std::vector<std::string>& overrides, int ranks) {
+  YamlValue root = parse_yaml(text, source);
+  for (const std::string& assignment : overrides) apply_override(root, assignment);
+
+  Case run;
+  run.input = source;
+  YamlReader keys(root);
+  read_keys(keys, run);
+  const YamlReader& mesh_keys = keys.section("mesh");
+  const YamlReader& solver_keys = keys.section("solver");
+  YamlReader& gather_scatter_keys = keys.section("gather_scatter");
+  run.deformation_place = mesh_keys.place("deformation");
+  run.report_place = keys.section("report").place("json");
+  run.memory_place = keys.section("memory").place("limit_gib");
+  run.cache_place = gather_scatter_keys.section("tuning").place("cache");
+  run.journal_place = gather_scatter_keys.section("tuning").place("journal");
+
+  // Before comparing keys: a misspelt key leaves a default, which may cause a misleading conflict.
+  keys.reject_unknown_keys();
+  check_element_count(mesh_keys, run.mesh, ranks);
+  divide(mesh_keys, ranks, run);
+  check_periodicity(keys, mesh_keys, run);
+  check_field(keys, gather_scatter_keys, run);
+  if (run.mesh.geometry == Geometry::affine && run.mesh.deformation != Deformation::none)
+    fail_together(keys.section("operator"), "geometry", mesh_keys, "deformation",
+                  fmt::format("given affine with mesh.deformation {}; allowed: affine with "
+                              "deformation none, or trilinear or stored",
+                              name(run.mesh.deformation)));
+  if (run.summation == Summation::deterministic && run.vector_ops == VectorOps::kokkos_kernels)
+    fail_together(
+        keys, "deterministic", solver_keys, "vector_ops",
+        "given deterministic true with solver.vector_ops kokkos-kernels, which adds as it "
+        "comes; allowed: deterministic with vector_ops fused");
+  return run;
+}
+
+const char* name(TuningMode mode) { return mode == TuningMode::cached ? "cached" : "measure"; }
+
+}  // namespace nekbone_k

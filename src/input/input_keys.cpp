@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The table of all input keys is at the end. To add a key, see CONTRIBUTING.md.
+#include "input/input_keys.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "gs/strategy_table.hpp"
+#include "reduce/all_reduce.hpp"
+
+namespace nekbone_k {
+namespace {
+
+constexpr int max_int = std::numeric_limits<int>::max();
+/// Enough for a velocity, a temperature and many species.
+constexpr int max_components = 64;
+/// Bounds of an extent. Within them, its powers in factors and norms neither overflow nor vanish.
+constexpr double min_extent = 1e-50, max_extent = 1e50;
+
+// ---- Keys with checks of their own --------------------------------------------------------------
+
+/// A list of integers, each at most once.
+Key distinct(const std::string& path, const Field<std::vector<int>>& field, const Integers& rule,
+             const char* noun, const std::string& help) {
+  Key made = key(path, field, rule, help);
+  made.schema["uniqueItems"] = true;
+  made.read = [=, read = made.read](YamlReader& section, const std::string& name, Case& run) {
+    read(section, name, run);
+    const std::vector<int> values = field.get(run);
+    for (auto value = values.begin(); value != values.end(); ++value)
+      if (std::find(values.begin(), value, *value) != value)
+        section.fail(name, fmt::format("given {} twice; allowed: each {} once", *value, noun));
+  };
+  return made;
+}
+
+/// The allowed strength of a deformation.
+Numbers epsilon_rule(Deformation deformation) {
+  if (deformation == Deformation::sine)
+    return {.above = 0, .at_most = 0.6, .note = "for deformation sine"};
+  return {.above = 0, .at_most = 1};
+}
+
+Key epsilon(const std::string& path, const std::string& help) {
+  Key made =
+      key(path, field(&Case::mesh, &MeshSpec::epsilon), epsilon_rule(Deformation::none), help);
+  made.allowed += "; " + epsilon_rule(Deformation::sine).allowed({});
+  made.read = [](YamlReader& section, const std::string& name, Case& run) {
+    section.read(name, run.mesh.epsilon, epsilon_rule(run.mesh.deformation));
+  };
+  return made;
+}
+
+/// The partition as given. parse_case() derives the actual one later, from the number of ranks.
+Key partition(const std::string& path, const std::string& help) {
+  const Field<GivenPartition> field{
+      [](const Case& run) {
+        return GivenPartition{run.partition_mode, run.mesh.partition.blocks};
+      },
+      [](Case& run, const GivenPartition& given) {
+        run.partition_mode = given.mode;
+        run.mesh.partition.blocks = given.blocks;
+      }};
+  Key made = key(path, field, PartitionRule{}, help);
+  made.words = {
+      {name(PartitionMode::automatic),
+       "the run models all divisions, measures the best few, and selects the fastest "
+       "(docs/tuning.md#process-grid)"},
+      {name(PartitionMode::bisection), "recursive; for any number of ranks"},
+      {name(PartitionMode::slabs), "across the longest direction only; among equals the last"},
+      {"[px, py, pz]",
+       "the blocks of a grid; their product is the number of ranks, and each is at most the "
+       "elements of its direction"}};
+  return made;
+}
+
+Field<bool> deterministic() {
+  return {[](const Case& run) { return run.summation == Summation::deterministic; },
+          [](Case& run, bool is_deterministic) {
+            run.summation = is_deterministic ? Summation::deterministic : Summation::ordinary;
+          }};
+}
+
+/// The entries of a strategy table that the key `name` lists, without repeats, in table order; all
+/// if the key is not given. At least one must be in this build.
+template <class Table>
+std::vector<std::string> read_names(YamlReader& section, const std::string& name,
+                                    const Table& table) {
+  std::vector<std::string> given{"all"};
+  Words rule{{"all"}};
+  for (const auto& entry : table) rule.words.push_back(entry.name);
+  section.read(name, given, rule);
+
+  const auto is_given = [&](const std::string& word) {
+    return std::find(given.begin(), given.end(), word) != given.end();
+  };
+  std::vector<std::string> names;
+  bool any_built = false;
+  std::vector<std::string> missing;  // each reason once
+  for (const auto& entry : table) {
+    if (!is_given("all") && !is_given(entry.name)) continue;
+    names.push_back(entry.name);
+    if (entry.not_built.empty())
+      any_built = true;
+    else if (std::find(missing.begin(), missing.end(), entry.not_built) == missing.end())
+      missing.emplace_back(entry.not_built);
+  }
+  if (!any_built)
+    section.fail(name,
+                 fmt::format("given {}, but {}; allowed: at least one that this build has, and "
+                             "nekbone-k --list-strategies says which",
+                             fmt::join(names, ", "), fmt::join(missing, ", and ")));
+  return names;
+}
+
+/// A list of names from a table of strategies.
+template <class Table>
+Key names(const std::string& path, const Field<std::vector<std::string>>& field, const Table& table,
+          const std::string& help) {
+  Json schema = schema_by(FileNames{}, std::vector<std::string>{});
+  schema["uniqueItems"] = true;
+  return {
+      .path = path,
+      .help = help,
+      .type = "list of words",
+      .allowed = "a list of at least one, each all or a name from `nekbone-k --list-strategies`",
+      .schema = schema,
+      .default_value = Json::array({"all"}),
+      .read = [=](YamlReader& section, const std::string& name,
+                  Case& run) { field.set(run, read_names(section, name, table)); },
+      .value = [=](const Case& run) { return as_json(field.get(run)); }};
+}
+
+// ---- The table ----------------------------------------------------------------------------------
+
+std::vector<Key> make_table() {
+  return {
+      section("mesh", "The mesh: a box of hexahedra."),
+      key("mesh.elements", field(&Case::mesh, &MeshSpec::elements), Integers{1, max_int},
+          "Elements in x, y and z: fewer than 2^40 in all, and at least one per rank."),
+      key("mesh.extent", field(&Case::mesh, &MeshSpec::extent),
+          Numbers{.at_least = min_extent, .at_most = max_extent}, "Size of the box in x, y and z."),
+      key("mesh.periodic", field(&Case::mesh, &MeshSpec::periodic), Booleans{},
+          "`true` joins the two faces of a direction; `false` sets the solution to zero on them "
+          "(Dirichlet)."),
+      choice(
+          "mesh.deformation", field(&Case::mesh, &MeshSpec::deformation),
+          "How elements are bent inside the box; the formulas are in `src/mesh/mapping.hpp`. Every "
+          "element must keep a positive Jacobian at every order of the run.",
+          {{Deformation::none, "all elements are equal bricks; no kernel takes advantage of that"},
+           {Deformation::sine, "smooth waves, which fit a periodic box, too"},
+           {Deformation::kershaw,
+            "squeezed in layers along x; only without a periodic direction; even numbers of "
+            "elements in y and z keep the Jacobian positive"}}),
+      epsilon("mesh.epsilon",
+              "Strength of the deformation; ignored for `none`. For `sine`, more is stronger. For "
+              "`kershaw`, less is stronger, and 1 leaves the elements as they are."),
+      partition("mesh.partition", "How the elements are divided among the ranks."),
+
+      distinct("orders", field(&Case::orders), Integers{1, max_order}, "order",
+               "Polynomial orders at which the tuner selects a strategy, each once. `solver.order` "
+               "always comes last, because CG reuses its set-up."),
+
+      section("operator", "The operator A = stiffness + lambda * mass."),
+      key("operator.lambda", field(&Case::lambda), Numbers{.at_least = 0}, "Factor of the mass."),
+      choice(
+          "operator.geometry", field(&Case::mesh, &MeshSpec::geometry),
+          "The source of the geometric factors.",
+          {{Geometry::stored, "six numbers per point, computed once and read in each application"},
+           {Geometry::trilinear,
+            "computed at each point from the corners of its element; elements have straight edges"},
+           {Geometry::affine, "six numbers per element; only with `mesh.deformation: none`"}}),
+
+      choice("problem", field(&Case::problem), "The problem that CG solves.",
+             {{ProblemKind::taylor_green,
+               "Taylor-Green modes, with an exact solution; needs all directions periodic"},
+              {ProblemKind::manufactured,
+               "sine modes, with an exact solution; needs at least one direction that is not "
+               "periodic"},
+              {ProblemKind::nekbone,
+               "a rough right-hand side as in Nekbone and hipBone, without an exact solution; "
+               "needs at least one direction that is not periodic"},
+              {ProblemKind::none,
+               "no solve: the run measures only the gather-scatter at `orders`, and ignores "
+               "`solver`"}}),
+      key("deterministic", deterministic(), Booleans{},
+          "`true` gives the same bits for every strategy and number of ranks "
+          "(docs/deterministic.md). It is slower, and needs `solver.vector_ops: fused`."),
+
+      section("solver", "Conjugate gradients, with the selected exchange strategy."),
+      key("solver.order", field(&Case::solver_order), Integers{1, max_order},
+          "Polynomial order of the solve; need not be in `orders`."),
+      key("solver.preconditioner", field(&Case::preconditioner),
+          Choices<Preconditioner>{{Preconditioner::none, Preconditioner::jacobi}},
+          "The preconditioner of CG; `jacobi` is the diagonal of A."),
+      key("solver.iterations", field(&Case::iterations), Integers{1, max_int},
+          "Exact number of iterations if `solver.tolerance` is 0, else the maximum."),
+      key("solver.tolerance", field(&Case::tolerance), Numbers{.at_least = 0, .below = 1},
+          "CG stops when the norm of the residual is below this fraction of that of the right-hand "
+          "side, and the run fails if it does not get there. 0: CG does all iterations."),
+      choice(
+          "solver.vector_ops", field(&Case::vector_ops), "The kernels of vector operations.",
+          {{VectorOps::fused, "kernels of this program, several operations in each"},
+           {VectorOps::kokkos_kernels,
+            "dot, axpby and nrm2 of that library, which reduces its products by `MPI_Allreduce`"}}),
+      names("solver.all_reduce", field(&Case::all_reduces), all_reduce_strategies(),
+            "The all-reduces that the tuner measures; the build must have at least one. One name "
+            "pins the choice."),
+
+      section("gather_scatter", "The exchange strategies, and the fields that they exchange."),
+      names(
+          "gather_scatter.strategies", field(&Case::strategies), all_strategies(),
+          "The exchange strategies that the tuner measures; the build must have at least one. One "
+          "name pins the choice."),
+      key("gather_scatter.components", field(&Case::field_kind, &FieldKind::components),
+          Integers{1, max_components},
+          "Components of the exchanged fields, for all measurements, predictions and cached "
+          "choices. 1 unless `problem` is `none`."),
+      key("gather_scatter.precision", field(&Case::field_kind, &FieldKind::precision),
+          Choices<Precision>{{Precision::single, Precision::double_}},
+          "Precision of the exchanged values; `double` unless `problem` is `none`. The work of "
+          "stage "
+          "2 is always Ax in double or, if its factors do not fit in memory, the on-rank "
+          "gather-scatter."),
+      key("gather_scatter.audit", field(&Case::audit), Booleans{},
+          "Re-time rejected strategies after CG (docs/tuning.md#audit)."),
+      key("gather_scatter.audit_others", field(&Case::audit_others), Integers{1, 1000},
+          "Minimum number of rejected strategies to re-time, regardless of time. The audit "
+          "re-times more if there is time; 1000 means all."),
+
+      section("gather_scatter.tuning", "How the tuner measures."),
+      choice("gather_scatter.tuning.mode", field(&Case::tuning_mode),
+             "Whether a choice of an earlier run may be taken (docs/tuning.md#cached-choices).",
+             {{TuningMode::measure, "measure in every run"},
+              {TuningMode::cached,
+               "take the choice of an earlier run for the same case on the same machine, if it is "
+               "still right and about as fast; otherwise measure, and keep the choice"}}),
+      key("gather_scatter.tuning.cache", field(&Case::tuning_cache), FileNames{},
+          "The file of earlier choices."),
+      key("gather_scatter.tuning.journal", field(&Case::tuning_journal), FileNames{},
+          "The file that records strategies that crashed or hung, so that the next run skips them "
+          "(docs/failures.md#the-journal)."),
+      key("gather_scatter.tuning.patience_seconds", field(&Case::tuning_patience),
+          Numbers{.above = 0},
+          "How long a message may take, in s. The tuner excludes a strategy whose message takes "
+          "longer. A message that never arrives ends the job after four times that. Time in which "
+          "the job is stopped does not count."),
+      key("gather_scatter.tuning.budget_seconds",
+          field(&Case::tuning, &TunerOptions::budget_seconds), Numbers{.at_least = 0},
+          "Time to make and time exchanges at each order, in s; verification is extra."),
+      key("gather_scatter.tuning.grid_budget_seconds", field(&Case::grid_budget_seconds),
+          Numbers{.at_least = 0},
+          "Time to measure process grids, in s, with `mesh.partition: auto`; planning and "
+          "verification are extra. With 0 the model selects."),
+      key("gather_scatter.tuning.minimum_rounds",
+          field(&Case::tuning, &TunerOptions::minimum_rounds), Integers{1, 10'000},
+          "Rounds that are measured even past the budget."),
+      key("gather_scatter.tuning.early_stop", field(&Case::tuning, &TunerOptions::early_stop),
+          Booleans{}, "Drop strategies that cannot win any more."),
+
+      section("verification", "When a solution passes."),
+      key("verification.error_bound", field(&Case::error_bound), Numbers{.above = 0},
+          "Largest error allowed, relative to the largest value of the exact solution, if there is "
+          "one."),
+
+      section("report", "The report of the run."),
+      key("report.json", field(&Case::report_json), FileNames{},
+          "The JSON report (docs/output.md). A run refuses a report that another run on the same "
+          "host is writing."),
+
+      section("memory", "The memory that the run may take."),
+      key("memory.limit_gib", field(&Case::memory_limit_gib), Numbers{.at_least = 0},
+          "GiB per node, or per GPU, that the run may need; 0 means what it has."),
+  };
+}
+
+std::string parent_of(const std::string& path) {
+  const std::size_t point = path.rfind('.');
+  return point == std::string::npos ? "" : path.substr(0, point);
+}
+
+std::string last_word_of(const std::string& path) { return path.substr(path.rfind('.') + 1); }
+
+/// The reader of the section at `path` below `top_level`.
+YamlReader& section_at(YamlReader& top_level, const std::string& path) {
+  if (path.empty()) return top_level;
+  return section_at(top_level, parent_of(path)).section(last_word_of(path));
+}
+
+}  // namespace
+
+std::string Key::section() const { return parent_of(path); }
+std::string Key::name() const { return last_word_of(path); }
+
+std::span<const Key> input_keys() {
+  static const std::vector<Key> table = make_table();
+  return table;
+}
+
+void read_keys(YamlReader& top_level, Case& run) {
+  for (const Key& key : input_keys())
+    if (key.is_section())
+      section_at(top_level, key.path);
+    else
+      key.read(section_at(top_level, key.section()), key.name(), run);
+}
+
+Json as_input(const Case& run) {
+  Json input;
+  for (const Key& key : input_keys()) {
+    std::string pointer = "/" + key.path;
+    std::replace(pointer.begin(), pointer.end(), '.', '/');
+    if (!key.is_section()) input[Json::json_pointer(pointer)] = key.value(run);
+  }
+  return input;
+}
+
+}  // namespace nekbone_k

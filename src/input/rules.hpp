@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// Rules define the allowed values of the input. Each has
+///
+/// - a type Value;
+/// - `convert`, which returns nothing if a value is not allowed;
+/// - `allowed`, which describes the allowed values for messages and documentation;
+/// - `type`, a noun for documentation;
+/// - `schema`, the JSON schema of the value in a report.
+///
+/// Nothing here is collective.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "input/yaml_tree.hpp"
+
+namespace nekbone_k {
+
+using Json = nlohmann::ordered_json;
+
+/// Integers from min to max, inclusive.
+struct Integers {
+  using Value = int;
+  int min, max;
+
+  std::optional<int> convert(const YamlValue& given) const;
+  std::string allowed(const YamlValue& given) const;
+  std::string type() const { return "integer"; }
+  Json schema() const;
+};
+
+/// Finite numbers within optional bounds.
+struct Numbers {
+  using Value = double;
+  std::optional<double> above{}, at_least{}, below{}, at_most{};
+  std::string note{};  ///< when these bounds apply, e.g. "for sine"; may be empty
+
+  std::optional<double> convert(const YamlValue& given) const;
+  std::string allowed(const YamlValue& given) const;
+  std::string type() const { return "number"; }
+  Json schema() const;
+};
+
+/// true or false.
+struct Booleans {
+  using Value = bool;
+
+  std::optional<bool> convert(const YamlValue& given) const;
+  std::string allowed(const YamlValue& given) const;
+  std::string type() const { return "boolean"; }
+  Json schema() const;
+};
+
+/// One of a list of words.
+struct Words {
+  using Value = std::string;
+  std::vector<std::string> words;
+
+  std::optional<std::string> convert(const YamlValue& given) const;
+  std::string allowed(const YamlValue& given) const;
+  std::string type() const { return "word"; }
+  Json schema() const;
+};
+
+/// One of the values of an enum, by the word that `name(value)` gives it.
+template <class Enum>
+struct Choices {
+  using Value = Enum;
+  std::vector<Enum> values;
+
+  std::optional<Enum> convert(const YamlValue& given) const {
+    const auto word = words().convert(given);
+    for (const Enum value : values)
+      if (word && *word == name(value)) return value;
+    return std::nullopt;
+  }
+  std::string allowed(const YamlValue& given) const { return words().allowed(given); }
+  std::string type() const { return words().type(); }
+  Json schema() const { return words().schema(); }
+
+ private:
+  Words words() const {
+    Words names;
+    for (const Enum value : values) names.words.emplace_back(name(value));
+    return names;
+  }
+};
+
+/// Name of a file. Rejects a number, true or false without quotes.
+struct FileNames {
+  using Value = std::string;
+
+  std::optional<std::string> convert(const YamlValue& given) const;
+  std::string allowed(const YamlValue& given) const;
+  std::string type() const { return "file name"; }
+  Json schema() const;
+};
+
+/// A key holds one value of a rule, three values (one per direction), or a list of at least one.
+/// These functions describe the whole value. They use only the type of the last argument.
+template <class Rule>
+std::string allowed_by(const Rule& rule, const typename Rule::Value&) {
+  return rule.allowed({});
+}
+template <class Rule>
+std::string allowed_by(const Rule& rule, const std::array<typename Rule::Value, 3>&) {
+  return fmt::format("a list of 3, each {}, or one for all three directions", rule.allowed({}));
+}
+template <class Rule>
+std::string allowed_by(const Rule& rule, const std::vector<typename Rule::Value>&) {
+  return fmt::format("a list of at least one, each {}", rule.allowed({}));
+}
+
+template <class Rule>
+std::string type_by(const Rule& rule, const typename Rule::Value&) {
+  return rule.type();
+}
+template <class Rule>
+std::string type_by(const Rule& rule, const std::array<typename Rule::Value, 3>&) {
+  return fmt::format("3 {}s", rule.type());
+}
+template <class Rule>
+std::string type_by(const Rule& rule, const std::vector<typename Rule::Value>&) {
+  return fmt::format("list of {}s", rule.type());
+}
+
+template <class Rule>
+Json schema_by(const Rule& rule, const typename Rule::Value&) {
+  return rule.schema();
+}
+template <class Rule>
+Json schema_by(const Rule& rule, const std::array<typename Rule::Value, 3>&) {
+  return {{"type", "array"}, {"items", rule.schema()}, {"minItems", 3}, {"maxItems", 3}};
+}
+template <class Rule>
+Json schema_by(const Rule& rule, const std::vector<typename Rule::Value>&) {
+  return {{"type", "array"}, {"items", rule.schema()}, {"minItems", 1}};
+}
+
+}  // namespace nekbone_k

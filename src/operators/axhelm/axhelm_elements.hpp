@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// Reads and writes the values of a block of elements in element kernels.
+#pragma once
+
+#include "operators/axhelm/axhelm.hpp"
+#include "operators/trilinear.hpp"
+
+namespace nekbone_k {
+
+/// The values of element nodes in vectors and factors; each lane is an element.
+template <class Nq>
+struct AxhelmElements {
+  AxhelmArguments args;
+  Nq nq;
+
+  /// Calls set(k, u) at every node of a column.
+  template <class Set>
+  KOKKOS_FORCEINLINE_FUNCTION void load(LocalIndex block, const ElementLayout::Column& column,
+                                        const Set& set) const {
+    const IndexList entries = args.surface_entries(block);
+    const double* const surface = args.u.data() + entries.base;
+    const double* const interior = args.u.data() + interior_begin(block);
+    for_each_node(
+        column,
+        [&](int k, int point) {
+          set(k, gather_lanes(surface, entries.differences() + point * lanes));
+        },
+        [&](int k, int point) { set(k, read_lanes(interior + point * lanes)); });
+  }
+
+  /// The entries of assembled vectors at the n = Nq nodes of a column, with one lane only. Callers
+  /// read all entries before the first value, so that a GPU has them in flight together.
+  template <int n>
+  KOKKOS_FORCEINLINE_FUNCTION void entries(LocalIndex block, const ElementLayout::Column& column,
+                                           LocalIndex* entry) const {
+    static_assert(n > 1 && lanes == 1);
+    const IndexList surface = args.surface_entries(block);
+    entry[0] = surface[column.first];
+    entry[n - 1] = surface[column.first + ElementLayout::last_layer(nq)];
+    const LocalIndex inner = static_cast<LocalIndex>(interior_begin(block)) + column.inner;
+    NEKBONE_K_UNROLL
+    for (int k = 1; k < n - 1; ++k)
+      entry[k] = column.on_rim ? surface[column.inner + (k - 1) * ElementLayout::surface_stride(nq)]
+                               : inner + (k - 1) * ElementLayout::interior_stride(nq);
+  }
+
+  /// Sets Au = get(k) at every node of a column. Nq fixes the strides, so a GPU addresses a whole
+  /// column from one register.
+  template <class Get>
+  KOKKOS_FORCEINLINE_FUNCTION void store(LocalIndex block, const ElementLayout::Column& column,
+                                         const Get& get) const {
+    double* const surface =
+        args.au_surface.data() + ElementLayout::offset(block, 0, ElementLayout::n_surface(nq));
+    double* const interior = args.au.data() + interior_begin(block);
+    for_each_node(
+        column, [&](int k, int point) { write_lanes(surface + point * lanes, get(k)); },
+        [&](int k, int point) { write_lanes(interior + point * lanes, get(k)); });
+  }
+
+  /// Like store(), but adds surface results to Au, whose rows were cleared. Only one thread may
+  /// add. It skips Dirichlet points and empty lanes, which have no row.
+  template <class Get>
+  KOKKOS_FORCEINLINE_FUNCTION void add_alone(LocalIndex block, const ElementLayout::Column& column,
+                                             const Get& get) const {
+    const IndexList entries = args.surface_entries(block);
+    double* const au = args.au.data();
+    double* const interior = au + interior_begin(block);
+    for_each_node(
+        column,
+        [&](int k, int point) {
+          alignas(Lanes) double of_lane[lanes];
+          write_lanes(of_lane, get(k));
+          for (int lane = 0; lane < lanes; ++lane) {
+            const LocalIndex entry = entries[point * lanes + lane];
+            if (entry < args.n_rows) au[entry] += of_lane[lane];
+          }
+        },
+        [&](int k, int point) { write_lanes(interior + point * lanes, get(k)); });
+  }
+
+  /// Like add_alone(), but atomically, for many threads. `entry` is from entries().
+  template <int n, class Get>
+  KOKKOS_FORCEINLINE_FUNCTION void add_atomically(const LocalIndex* entry,
+                                                  const ElementLayout::Column& column,
+                                                  const Get& get) const {
+    double* const au = args.au.data();
+    NEKBONE_K_UNROLL
+    for (int k = 0; k < n; ++k) {
+      if (k > 0 && k < n - 1 && !column.on_rim)
+        au[entry[k]] = get(k)[0];
+      else if (entry[k] < args.n_rows)
+        Kokkos::atomic_add(au + entry[k], get(k)[0]);
+    }
+  }
+
+  /// Stored factors from point q = (k Nq + j) Nq + i on, for read_factor(). On a CPU blocks follow
+  /// each other in memory, so q may also be in a later block.
+  KOKKOS_FORCEINLINE_FUNCTION const double* factors(LocalIndex block, int q) const {
+    return geometry(block, ElementLayout::factor_item(nq, q, 0),
+                    ElementLayout::n_factors * nq * nq * nq);
+  }
+  /// The factor of the point `points` after `from`. `once`: see read_lanes_once().
+  template <bool once = false>
+  KOKKOS_FORCEINLINE_FUNCTION StoredFactor<Lanes> read_factor(const double* from,
+                                                              int points) const {
+    const auto entry = [&](int c) {
+      const double* const at =
+          from + ElementLayout::factor_item(nq, points, c) * ElementLayout::group_size(nq);
+      return once ? read_lanes_once(at) : read_lanes(at);
+    };
+    return {entry(0), entry(1), entry(2), entry(3), entry(4), entry(5)};
+  }
+  /// Geometric value `item` of a block; each element has `items` values.
+  KOKKOS_FORCEINLINE_FUNCTION const double* geometry(LocalIndex block, int item, int items) const {
+    return args.factors.data() + ElementLayout::geometry_offset(nq, block * lanes, item, items);
+  }
+  /// Offset of a block's interior values in assembled vectors.
+  KOKKOS_FORCEINLINE_FUNCTION std::size_t interior_begin(LocalIndex block) const {
+    return args.interior_begin + ElementLayout::offset(block, 0, ElementLayout::n_interior(nq));
+  }
+
+ private:
+  static constexpr int lanes = ElementLayout::lanes;
+
+  /// Calls on_surface(k, surface point) or inside(k, interior point) for every node of a column.
+  template <class OnSurface, class Inside>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_node(const ElementLayout::Column& column,
+                                                 const OnSurface& on_surface,
+                                                 const Inside& inside) const {
+    on_surface(0, column.first);
+    on_surface(nq - 1, column.first + ElementLayout::last_layer(nq));
+    if (column.on_rim) {
+      for (int k = 1; k < nq - 1; ++k)
+        on_surface(k, column.inner + (k - 1) * ElementLayout::surface_stride(nq));
+    } else {
+      for (int k = 1; k < nq - 1; ++k)
+        inside(k, column.inner + (k - 1) * ElementLayout::interior_stride(nq));
+    }
+  }
+};
+
+/// Computes the factors of a block of elements at a point with reference coordinates r, s, t. Made
+/// once per block. This is the version for trilinear elements.
+template <Geometry geometry>
+class BlockFactors {
+ public:
+  template <class Nq>
+  KOKKOS_FORCEINLINE_FUNCTION BlockFactors(const AxhelmElements<Nq>& elements, LocalIndex block) {
+    static_assert(geometry == Geometry::trilinear);
+    constexpr int terms = TrilinearMap<Lanes>::n_coefficients;
+    NEKBONE_K_UNROLL
+    for (int term = 0; term < terms; ++term)
+      for (int d = 0; d < 3; ++d)
+        m_map.coefficients[term][d] = read_lanes(elements.geometry(block, 3 * term + d, 3 * terms));
+  }
+  KOKKOS_FORCEINLINE_FUNCTION SymmetricFactor<Lanes> operator()(double r, double s,
+                                                                double t) const {
+    return m_map.factor(r, s, t);
+  }
+
+ private:
+  TrilinearMap<Lanes> m_map;
+};
+/// For affine elements: one factor for all points.
+template <>
+class BlockFactors<Geometry::affine> {
+ public:
+  template <class Nq>
+  KOKKOS_FORCEINLINE_FUNCTION BlockFactors(const AxhelmElements<Nq>& elements, LocalIndex block) {
+    const auto entry = [&](int c) {
+      return read_lanes(elements.geometry(block, c, ElementLayout::n_factors));
+    };
+    m_factor = {entry(0), entry(1), entry(2), entry(3), entry(4), entry(5)};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION const StoredFactor<Lanes>& operator()(double, double, double) const {
+    return m_factor;
+  }
+
+ private:
+  StoredFactor<Lanes> m_factor;
+};
+/// For stored factors: empty.
+template <>
+class BlockFactors<Geometry::stored> {
+ public:
+  template <class Nq>
+  KOKKOS_FORCEINLINE_FUNCTION BlockFactors(const AxhelmElements<Nq>&, LocalIndex) {}
+};
+
+}  // namespace nekbone_k

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// The launch of the element operator at a compiled order, for every backend.
+#pragma once
+
+#include <type_traits>
+
+#include "operators/axhelm/axhelm_cpu.hpp"
+#include "operators/axhelm/axhelm_gpu.hpp"
+#include "operators/axhelm/axhelm_shape.hpp"
+
+namespace nekbone_k {
+
+/// The body that a shape is for.
+template <int order, Geometry geometry, SurfaceResults surface_results, class Shape>
+using AxhelmBodyOf = std::conditional_t<Shape::body == AxhelmBody::cpu,
+                                        AxhelmCpu<order, geometry, surface_results, Shape>,
+                                        AxhelmGpu<order, geometry, surface_results, Shape>>;
+
+/// A team applies the operator to some blocks of elements; each lane is an element.
+template <int order, Geometry geometry = Geometry::stored,
+          SurfaceResults surface_results = SurfaceResults::stored,
+          class Shape = AxhelmShape<ExecutionSpace, order + 1>>
+class AxhelmKernel : AxhelmBodyOf<order, geometry, surface_results, Shape> {
+  using Body = AxhelmBodyOf<order, geometry, surface_results, Shape>;
+  using Scratch = typename Body::Scratch;
+
+ public:
+  using Policy =
+      Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<Body::team_size, Shape::least_teams>>;
+  using Body::operator();
+
+  /// Threads of a team and the bytes of its team scratch. They limit the number of teams that a
+  /// multiprocessor holds (bench/kernel_resources.py).
+  static constexpr int threads_of_team() { return Body::team_size; }
+  static constexpr std::size_t scratch_of_team() { return Scratch::bytes(); }
+
+  explicit AxhelmKernel(const AxhelmArguments& arguments) : Body(arguments) {}
+
+  void run(const ExecutionSpace& stream) const {
+    const AxhelmArguments& args = Body::m_elements.args;
+    const LocalIndex blocks = args.last_block - args.first_block;
+    if (blocks <= 0) return;
+    Policy policy(stream, (blocks + Shape::blocks_per_team - 1) / Shape::blocks_per_team,
+                  Body::team_size);
+    policy.set_scratch_size(Scratch::level(), Kokkos::PerTeam(Scratch::bytes()));
+    // Without the hint, Kokkos copies a functor of this size to the GPU separately from the launch.
+    Kokkos::parallel_for("nekbone_k: axhelm",
+                         Kokkos::Experimental::require(
+                             policy, Kokkos::Experimental::WorkItemProperty::HintLightWeight),
+                         *this);
+  }
+};
+
+template <int order, Geometry geometry>
+void axhelm_compiled(const AxhelmArguments& arguments, const ExecutionSpace& stream) {
+  if constexpr (AxhelmShape<ExecutionSpace, order + 1>::adds_surface_results) {
+    if (arguments.surface_results == SurfaceResults::added)
+      return AxhelmKernel<order, geometry, SurfaceResults::added>(arguments).run(stream);
+  }
+  AxhelmKernel<order, geometry>(arguments).run(stream);
+}
+
+}  // namespace nekbone_k

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The JSON report. If you change it, change docs/report.schema.json and report_version, too.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "input/input_keys.hpp"
+#include "report/report_json.hpp"
+
+namespace nekbone_k {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A number, or null for NaN and infinities, which JSON lacks.
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json optional_number(const std::optional<double>& value) {
+  return value ? number(*value) : Json(nullptr);
+}
+
+/// A ratio, or null if the reference was not measured.
+Json ratio(double value, double reference) {
+  return reference != 0 ? number(value / reference) : Json(nullptr);
+}
+
+Json numbers(const std::vector<double>& values) {
+  Json array = Json::array();
+  for (double value : values) array.push_back(number(value));
+  return array;
+}
+
+/// A count stored as double, without a decimal point if it is an integer.
+Json count(double value) {
+  const bool whole = value == std::floor(value) && std::abs(value) < 9e15;
+  return whole ? Json(static_cast<std::int64_t>(value)) : number(value);
+}
+
+Json spread(const Spread& s) {
+  return {{"min", count(s.min)}, {"avg", number(s.avg)}, {"max", count(s.max)}};
+}
+
+Json summary(const Summary& s) {
+  return {{"median_s", number(s.median)},
+          {"low_s", number(s.low)},
+          {"high_s", number(s.high)},
+          {"mean_s", number(s.mean)},
+          {"deviation_s", number(s.deviation)}};
+}
+
+Json libraries_json(const LibraryVersions& l) {
+  const auto version = [](const std::string& text) {
+    return text.empty() ? Json(nullptr) : Json(text);
+  };
+  return {{"device_runtime", version(l.device_runtime)},
+          {"device_driver", version(l.device_driver)},
+          {"nccl", version(l.nccl)},
+          {"nvshmem", version(l.nvshmem)}};
+}
+
+Json machine_json(const MachineRecord& m) {
+  Json quota = Json::array();
+  for (const double cores : m.cpu_quota) quota.push_back(number(cores));
+  const auto measured = [](double bandwidth) {
+    return bandwidth > 0 ? number(bandwidth) : Json(nullptr);
+  };
+  return {
+      {"version", m.version},
+      {"commit", m.commit},
+      {"compiler", m.compiler},
+      {"build_type", m.build_type},
+      {"kokkos_version", m.kokkos_version},
+      {"backend", m.backend},
+      {"concurrency", m.concurrency},
+      {"mpi_library", m.mpi_library},
+      {"libraries", libraries_json(m.libraries)},
+      {"processor", m.processor},
+      {"ranks", m.ranks},
+      {"nodes", m.nodes},
+      {"ranks_per_node", m.ranks_per_node},
+      {"hosts", m.hosts},
+      {"devices", m.devices},
+      {"binding", m.binding},
+      {"cpu_quota", std::move(quota)},
+      {"warnings", m.warnings},
+      {"copy_bandwidth_bytes_per_s", measured(m.bandwidth.copy)},
+      {"triad_bandwidth_bytes_per_s", measured(m.bandwidth.triad)},
+      {"mpi_transfers", m.transfers ? transfers_json(*m.transfers) : Json(nullptr)},
+      {"paths", m.paths ? paths_json(*m.paths) : Json(nullptr)},
+  };
+}
+
+Json stage_json(const std::optional<StageResult>& stage) {
+  if (!stage) return nullptr;
+  return {
+      {"cost", summary(stage->cost)},
+      {"predicted_s", optional_number(stage->predicted)},
+      {"relative_to_best", number(stage->relative_to_best)},
+      {"tie", stage->tie},
+      {"stopped", stage->stopped},
+      {"samples_s", numbers(stage->samples)},
+  };
+}
+
+Json candidate_json(const CandidateResult& c) {
+  return {
+      {"strategy", c.strategy.name},
+      {"memory", c.strategy.memory},
+      {"overlapped", c.strategy.overlapped},
+      {"available", c.available},
+      {"verified", c.verified},
+      {"failure", c.verified ? Json(nullptr) : Json(c.failure)},
+      {"selected", c.selected},
+      {"alone", stage_json(c.alone)},
+      {"with_work", stage_json(c.with_work)},
+  };
+}
+
+Json grid_json(const GridRecord& g) {
+  Json candidates = Json::array();
+  for (std::size_t c = 0; c < g.candidates.size(); ++c) {
+    const auto& [model, balanced, tried, timing] = g.candidates[c];
+    candidates.push_back({
+        {"partition", model.partition.name()},
+        {"blocks", model.partition.is_grid() ? Json(model.partition.blocks) : Json(nullptr)},
+        {"slabs", model.partition.is_slabs()},
+        {"modelled_rank", c + 1},
+        {"most_elements", model.elements},
+        {"messages", model.messages},
+        {"sent_bytes", count(model.sent_bytes)},
+        {"balanced", balanced},
+        {"selected", static_cast<int>(c) == g.selected},
+        {"timing", stage_json(timing)},
+    });
+  }
+  return {
+      {"order", g.order},
+      {"selected", g.partition().name()},
+      {"why", g.why},
+      {"replayed", g.replayed},
+      {"strategy", g.strategy.empty() ? Json(nullptr) : Json(g.strategy)},
+      {"rounds", g.rounds},
+      {"repeats", g.repeats},
+      {"plan_s", number(g.plan_seconds)},
+      {"verify_s", number(g.verify_seconds)},
+      {"tune_s", number(g.tune_seconds)},
+      {"candidates", candidates},
+  };
+}
+
+Json tuning_json(const TuningResult& t) {
+  Json candidates = Json::array();
+  for (const CandidateResult& c : t.candidates) candidates.push_back(candidate_json(c));
+  Json selected = nullptr, breakdown = nullptr, on_rank = nullptr;
+  if (t.selected >= 0) {
+    selected = t.candidates[t.selected].strategy.name;
+    on_rank = summary(t.on_rank);
+  }
+  if (t.breakdown)
+    breakdown = {{"pack_s", number(t.breakdown->pack)},
+                 {"exchange_s", number(t.breakdown->exchange)},
+                 {"unpack_s", number(t.breakdown->unpack)}};
+  return {
+      {"components", t.kind.components},
+      {"precision", name(t.kind.precision)},
+      {"selected", selected},
+      {"breakdown", breakdown},
+      {"on_rank", on_rank},
+      {"rounds_alone", t.rounds_alone},
+      {"repeats", t.repeats},
+      {"rounds_with_work", t.rounds_with_work},
+      {"work_name", t.work_name},
+      {"work_portion", number(t.work_portion)},
+      {"work_alone_s", numbers(t.work_alone)},
+      {"work_meanwhile_s", number(t.work_meanwhile)},
+      {"verify_s", number(t.verify_seconds)},
+      {"tune_s", number(t.tune_seconds)},
+      {"candidates", candidates},
+  };
+}
+
+Json all_reduce_json(const std::optional<AllReduceRecord>& record) {
+  if (!record) return nullptr;
+  const AllReduceRecord& t = *record;
+  Json candidates = Json::array();
+  for (const AllReduceResult& c : t.candidates)
+    candidates.push_back({
+        {"all_reduce", c.strategy.name},
+        {"memory", c.strategy.memory},
+        {"available", c.available},
+        {"verified", c.verified},
+        {"failure", c.verified ? Json(nullptr) : Json(c.failure)},
+        {"selected", c.selected},
+        {"timing", stage_json(c.timing)},
+    });
+  return {
+      {"selected", t.selected >= 0 ? Json(t.candidates[t.selected].strategy.name) : Json(nullptr)},
+      {"replayed", t.replayed},
+      {"cache_note", t.cache_note.empty() ? Json(nullptr) : Json(t.cache_note)},
+      {"rounds", t.rounds},
+      {"repeats", t.repeats},
+      {"verify_s", number(t.verify_seconds)},
+      {"tune_s", number(t.tune_seconds)},
+      {"candidates", candidates},
+  };
+}
+
+Json order_json(const OrderRecord& o) {
+  return {
+      {"order", o.order},
+      {"compiled", o.compiled},
+      {"total_dofs", o.total_dofs},
+      {"total_local_points", o.total_local_points},
+      {"per_rank",
+       {{"elements", spread(o.elements)},
+        {"boundary_elements", spread(o.boundary_elements)},
+        {"interior_elements", spread(o.interior_elements)},
+        {"owned_dofs", spread(o.owned_dofs)},
+        {"shared_dofs", spread(o.shared_dofs)},
+        {"neighbours", spread(o.neighbours)},
+        {"message_bytes", spread(o.message_bytes)},
+        {"sent_bytes", spread(o.sent_bytes)}}},
+      {"messages",
+       {{"contiguous", o.layouts.contiguous},
+        {"strided", o.layouts.strided},
+        {"indexed", o.layouts.indexed}}},
+      {"setup_s", number(o.setup_seconds)},
+      {"on_rank_failure", o.on_rank_failure.empty() ? Json(nullptr) : Json(o.on_rank_failure)},
+      {"replayed", o.replayed},
+      {"cache_note", o.cache_note.empty() ? Json(nullptr) : Json(o.cache_note)},
+      {"tuning", tuning_json(o.tuning)},
+  };
+}
+
+Json audit_json(const std::optional<Audit>& audit) {
+  if (!audit) return nullptr;
+  Json strategies = Json::array();
+  for (const AuditedStrategy& audited : audit->strategies)
+    strategies.push_back({{"strategy", audited.name}, {"timing", stage_json(audited.timing)}});
+  return {
+      {"regret", number(audit->regret())}, {"best", audit->strategies[audit->best()].name},
+      {"beaten", audit->is_beaten()},      {"others", audit->others},
+      {"rounds", audit->rounds},           {"iterations", audit->iterations},
+      {"audit_s", number(audit->seconds)}, {"strategies", strategies},
+  };
+}
+
+Json summation_cost_json(const std::optional<SummationCost>& cost) {
+  if (!cost) return nullptr;
+  return {{"ratio", number(cost->ratio())},
+          {"deterministic_s", number(cost->deterministic_seconds)},
+          {"ordinary_s", number(cost->ordinary_seconds)},
+          {"rounds", cost->rounds},
+          {"iterations", cost->iterations}};
+}
+
+Json solve_json(const SolveRecord& s, const MemoryBandwidth& memory) {
+  Json left_out = Json::array();
+  for (const auto& [strategy, failure] : s.left_out)
+    left_out.push_back({{"strategy", strategy}, {"failure", failure}});
+  return {
+      {"order", s.order},
+      {"strategy", s.strategy},
+      {"left_out", left_out},
+      {"all_reduce", s.all_reduce},
+      {"passed", s.passed},
+      {"verdict", s.verdict},
+      {"elements", s.elements},
+      {"total_dofs", s.total_dofs},
+      {"total_local_points", s.total_local_points},
+      {"iterations", s.iterations},
+      {"converged", s.converged},
+      {"broke_down", s.broke_down},
+      {"rhs_norm", number(s.rhs_norm)},
+      {"residual", number(s.residual)},
+      {"true_residual", number(s.true_residual)},
+      {"relative_residual", ratio(s.residual, s.rhs_norm)},
+      {"relative_true_residual", ratio(s.true_residual, s.rhs_norm)},
+      {"error", optional_number(s.error)},
+      {"error_l2", optional_number(s.error_l2)},
+      {"setup_s", number(s.setup_seconds)},
+      {"solve_s", number(s.solve_seconds)},
+      {"flops_per_s", number(s.flops)},
+      {"dofs_per_s", number(s.dofs_per_second)},
+      {"bytes_per_dof", number(s.bytes_per_dof)},
+      {"bandwidth_bytes_per_s", number(s.bandwidth)},
+      {"bandwidth_share", ratio(s.bandwidth, memory.copy)},
+      {"triad_share", ratio(s.bandwidth, memory.triad)},
+      {"peak_memory_bytes", number(s.peak_memory)},
+      {"history", numbers(s.history)},
+      {"checksum", s.checksum ? Json(fmt::format("{:016x}", *s.checksum)) : Json(nullptr)},
+      {"determinism", summation_cost_json(s.summation_cost)},
+      {"audit", audit_json(s.audit)},
+      {"sum_audit", audit_json(s.sum_audit)},
+  };
+}
+
+}  // namespace
+
+Json to_json(const RunRecord& record) {
+  Json orders = Json::array();
+  for (const OrderRecord& order : record.orders) orders.push_back(order_json(order));
+  Json solve = nullptr;
+  if (record.solve) solve = solve_json(*record.solve, record.machine.bandwidth);
+  return {
+      {"report_version", report_version},
+      {"passed", record.passed && record.complete},
+      {"complete", record.complete},
+      {"warnings", record.warnings},
+      {"started", record.machine.started},
+      {"total_s", number(record.total_seconds)},
+      {"input_file", record.input.input},
+      {"input", as_input(record.input)},
+      {"machine", machine_json(record.machine)},
+      {"process_grid", grid_json(record.grid)},
+      {"orders", orders},
+      {"all_reduce", all_reduce_json(record.all_reduce)},
+      {"solve", solve},
+  };
+}
+
+}  // namespace nekbone_k

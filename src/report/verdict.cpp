@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/verdict.hpp"
+
+#include <algorithm>
+
+namespace nekbone_k {
+namespace {
+
+template <class Tuning>
+bool is_right(const Tuning& tuning) {
+  return tuning.selected >= 0 &&
+         std::all_of(tuning.candidates.begin(), tuning.candidates.end(),
+                     [](const auto& c) { return c.verified || !c.available; });
+}
+
+bool all_orders_right(const RunRecord& record) {
+  return record.orders.size() == record.input.orders_to_tune().size() &&
+         std::all_of(record.orders.begin(), record.orders.end(), [](const OrderRecord& order) {
+           return is_right(order.tuning) && order.on_rank_failure.empty();
+         });
+}
+
+}  // namespace
+
+bool has_passed(const RunRecord& record) {
+  if (!all_orders_right(record)) return false;
+  if (!record.input.solves()) return true;
+  return record.all_reduce && is_right(*record.all_reduce) && record.solve &&
+         record.solve->passed && record.solve->left_out.empty();
+}
+
+}  // namespace nekbone_k

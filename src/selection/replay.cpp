@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "selection/replay.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/config.hpp"
+#include "core/format.hpp"
+#include "core/grouping.hpp"
+#include "core/peer_memory.hpp"
+#include "core/statistics.hpp"
+#include "core/system.hpp"
+#include "machine/limits.hpp"
+#include "tuning/all_reduce_tuner.hpp"
+
+namespace nekbone_k {
+namespace {
+
+/// The model of a device: "Cuda 0, NVIDIA H200 at 0000:1b:00" gives "NVIDIA H200".
+std::string kind_of(const std::string& device) {
+  const std::size_t name = device.find(", "), place = device.rfind(" at ");
+  const std::size_t begin = name == std::string::npos ? 0 : name + 2;
+  return device.substr(begin, place == std::string::npos ? place : place - begin);
+}
+
+const MachinePaths* paths_of(const MachineRecord& machine) {
+  return machine.paths ? &*machine.paths : nullptr;
+}
+
+std::string or_none(const std::string& version) { return version.empty() ? "none" : version; }
+
+template <class Texts>
+std::string joined(const Texts& texts) {
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+/// Why the ranks must not share a choice, or nothing. The same on every rank. Collective.
+std::string disagreement(const Communicator& comm, const DecisionKey& key) {
+  const std::string here = fmt::format("{}", fmt::join(key.fields, "\n"));
+  const std::vector<std::string> keys = comm.gather(here);
+  for (std::size_t r = 1; r < keys.size(); ++r)
+    if (keys[r] != keys[0])
+      return fmt::format("ranks 0 and {} see different machines or run different programs", r);
+  return {};
+}
+
+struct Looked {
+  std::string strategy;  ///< or partition; empty if none was found
+  double cost_seconds = 0;
+  std::string note;
+};
+
+/// Looks up `key` in the cache on rank 0. Returns the result on every rank. Collective.
+Looked look_up(const Communicator& comm, const DecisionCache& cache, const DecisionKey& key) {
+  Looked looked;
+  if (comm.is_root()) {
+    const DecisionCache::Found found = cache.find(key);
+    looked.note = found.why_not;
+    if (found.decision) {
+      looked = {found.decision->strategy, found.decision->cost_seconds,
+                fmt::format("{}, chosen {}", cache.path(), found.decision->found)};
+    }
+  }
+  looked.strategy = comm.broadcast(looked.strategy);
+  looked.cost_seconds = comm.broadcast(looked.cost_seconds);
+  looked.note = comm.broadcast(looked.note);
+  return looked;
+}
+
+/// Stores a choice. Returns the outcome in words.
+std::string store(const Communicator& comm, const DecisionCache& cache, const MadeChoice& made) {
+  std::string failure;
+  if (comm.is_root()) failure = cache.store(made.key, made.decision);
+  failure = comm.broadcast(failure);
+  return failure.empty() ? fmt::format("kept in {}", cache.path()) : failure;
+}
+
+/// The conditions for which the choice of a partition is valid.
+DecisionKey make_grid_key(const Case& input, const MachineRecord& machine, int order) {
+  DecisionKey key = make_decision_key(input, input.mesh.partition, machine, order);
+  key.kind = "process grids";
+  key.fields.erase("partition");
+  return key;
+}
+
+/// Outcome of tuning: the selected candidate or, if none is right, the first.
+struct Outcome {
+  std::string name, failure;
+  bool right = false, available = true;
+  double cost = 0;   ///< s; 0 if nothing was timed
+  double noise = 0;  ///< s; smaller differences of the cost are noise
+};
+
+Outcome outcome_of(const TuningResult& tuning) {
+  const CandidateResult& c = tuning.candidates[std::max(tuning.selected, 0)];
+  // An overlapped exchange may cost less than the noise of the work that it overlaps.
+  return {c.strategy.name,
+          c.failure,
+          tuning.selected >= 0,
+          c.available,
+          c.own_stage() ? c.own_stage()->cost.median : 0,
+          tuning.work_alone.empty() ? 0 : 0.1 * median(tuning.work_alone)};
+}
+
+Outcome outcome_of(const AllReduceTuning& tuning) {
+  const AllReduceResult& c = tuning.candidates[std::max(tuning.selected, 0)];
+  return {c.strategy.name, c.failure, tuning.selected >= 0, c.available,
+          c.timing ? c.timing->cost.median : 0};
+}
+
+/// Why an earlier choice cannot be taken now, or nothing.
+std::string objection(const Outcome& outcome, const Looked& looked) {
+  if (!outcome.right)
+    return fmt::format("{} is {} now: {}", outcome.name,
+                       outcome.available ? "WRONG" : "not available", outcome.failure);
+  if (outcome.cost <= 1.5 * std::max(looked.cost_seconds, 0.0) + outcome.noise) return {};
+  return fmt::format("{} now costs {}, and {} when it was chosen", outcome.name,
+                     seconds_text(outcome.cost), seconds_text(looked.cost_seconds));
+}
+
+/// A tuning result, whether it is the choice of an earlier run, and if not, the choice to cache.
+template <class Tuning>
+struct TunedOrReplayed {
+  Tuning tuning;
+  bool replayed = false;
+  std::string note;
+  std::optional<MadeChoice> made;
+};
+
+/// Takes an earlier choice for `key` if `find` knows it and there is no objection to its timing by
+/// `tune`. Otherwise calls `tune` with all of `strategies`. Collective.
+template <class AnyStrategy, class Find, class Excluded, class Tune>
+auto tune_or_take(const Communicator& comm, const Case& input, const MachineRecord& machine,
+                  const DecisionKey& key, std::span<const AnyStrategy> strategies, const Find& find,
+                  const Excluded& is_left_out, const Tune& tune) {
+  TunedOrReplayed<decltype(tune(strategies, input.tuning))> result;
+  if (input.tuning_mode == TuningMode::measure) {
+    result.tuning = tune(strategies, input.tuning);
+    return result;
+  }
+  const DecisionCache cache(input.tuning_cache);
+  std::string why_not = disagreement(comm, key);
+  const bool agreed = why_not.empty();
+  if (agreed) {
+    const Looked looked = look_up(comm, cache, key);
+    const AnyStrategy* const found = find(looked.strategy);
+    why_not = looked.note;
+    if (!looked.strategy.empty() && found == nullptr) {
+      why_not = fmt::format("{} names {}, which is no strategy", cache.path(), looked.strategy);
+    } else if (found != nullptr) {
+      TunerOptions quick = input.tuning;
+      quick.budget_seconds = std::min(quick.budget_seconds, 0.1);
+      result.tuning = tune(std::span(found, 1), quick);
+      why_not = objection(outcome_of(result.tuning), looked);
+      result.replayed = why_not.empty();
+      if (result.replayed) {
+        result.note = "the choice of " + looked.note;
+        return result;
+      }
+    }
+  }
+  result.tuning = tune(strategies, input.tuning);
+  result.note = "measured anew, as " + why_not;
+  const Outcome outcome = outcome_of(result.tuning);
+  if (!agreed || !outcome.right) return result;
+  // Do not cache a choice made without an excluded strategy. That strategy might win if tried
+  // again.
+  for (const AnyStrategy& strategy : strategies)
+    if (is_left_out(strategy)) {
+      result.note += fmt::format("; not kept, as {} was left out", strategy.name);
+      return result;
+    }
+  result.made = {key, {outcome.name, outcome.cost, machine.started}};
+  return result;
+}
+
+/// Why the audit in CG rejects a choice, or nothing.
+std::string objection_of(const std::optional<Audit>& audit) {
+  if (!audit || !audit->is_beaten()) return {};
+  return fmt::format("CG would have been faster with {}", audit->strategies[audit->best()].name);
+}
+
+/// The nodes of ranks in rank order: numbers of consecutive ranks per node, with nodes numbered by
+/// first appearance, e.g. "0: 4, 1: 4". A long text is replaced by its hash.
+std::string nodes_in_words(const std::vector<std::string>& hosts) {
+  std::map<std::string, std::size_t> numbers;
+  std::string text;
+  std::uint64_t hash = 0;
+  for (std::size_t begin = 0, end = 0; begin < hosts.size(); begin = end) {
+    while (end < hosts.size() && hosts[end] == hosts[begin]) ++end;
+    const std::size_t number = numbers.emplace(hosts[begin], numbers.size()).first->second;
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", number, end - begin);
+    hash = (hash ^ (number << 20 ^ (end - begin))) * 0x9e37'79b9'7f4a'7c15ULL;
+  }
+  constexpr std::size_t longest = 60;
+  return text.size() <= longest ? text
+                                : fmt::format("{} nodes, layout {:x}", numbers.size(), hash >> 32);
+}
+
+}  // namespace
+
+DecisionKey make_decision_key(const Case& input, const Partition& partition,
+                              const MachineRecord& machine, int order) {
+  std::set<std::string> devices;
+  for (const std::string& device : machine.devices) devices.insert(kind_of(device));
+  std::set<std::string> bindings(machine.binding.begin(), machine.binding.end());
+  std::set<std::string> quotas;
+  for (const double cores : machine.cpu_quota)
+    quotas.insert(cores < unlimited ? cpu_time_text(cores) : "none");
+  return {"exchanges",
+          {
+              {"elements", joined(input.mesh.elements)},
+              {"periodic", joined(input.mesh.periodic)},
+              {"partition", partition.name()},
+              {"order", std::to_string(order)},
+              {"components", std::to_string(input.field_kind.components)},
+              {"precision", name(input.field_kind.precision)},
+              {"geometry", name(input.mesh.geometry)},
+              {"sums", input.summation == Summation::deterministic ? "deterministic" : "ordinary"},
+              {"strategies", joined(input.strategies)},
+              {"ranks", std::to_string(machine.ranks)},
+              {"ranks per node", joined(machine.ranks_per_node)},
+              {"nodes of the ranks", nodes_in_words(machine.hosts)},
+              {"cores", joined(bindings)},
+              {"CPU quotas", joined(quotas)},
+              {"threads", std::to_string(machine.concurrency)},
+              {"processor", machine.processor},
+              {"devices", joined(devices)},
+              {"MPI", machine.mpi_library},
+              {"backend", machine.backend},
+              {"program", machine.version + ", commit " + machine.commit},
+              {"compiler", machine.compiler},
+              {"build", machine.build_type},
+              {"Kokkos", machine.kokkos_version},
+              {"GPU runtime", or_none(machine.libraries.device_runtime)},
+              {"GPU driver", or_none(machine.libraries.device_driver)},
+              {"NCCL", or_none(machine.libraries.nccl)},
+              {"NVSHMEM", or_none(machine.libraries.nvshmem)},
+              {"pretended ranks per node", std::to_string(pretended_ranks_per_node())},
+              {"peer memory on a shared GPU", peer_memory_may_share_gpu() ? "allowed" : "no"},
+          }};
+}
+
+void tune_or_replay(const Case& input, const Partition& partition, const MachineRecord& machine,
+                    GatherScatter& gs, std::span<const Strategy> strategies,
+                    const OverlapWork& work, TuningGuard& guard, OrderRecord& record) {
+  DecisionKey key = make_decision_key(input, partition, machine, record.order);
+  key.fields["work"] = work.name;
+  auto result = tune_or_take(
+      gs.communicator(), input, machine, key, strategies, find_strategy,
+      [&](const Strategy& strategy) { return !guard.why_excluded(strategy.name).empty(); },
+      [&](std::span<const Strategy> tried, const TunerOptions& options) {
+        return tune(gs, input.field_kind, tried, work, options, guard, paths_of(machine));
+      });
+  record.tuning = std::move(result.tuning);
+  record.replayed = result.replayed;
+  record.cache_note = std::move(result.note);
+  record.made = std::move(result.made);
+}
+
+AllReduceRecord tune_or_replay(const Communicator& comm, const Case& input,
+                               const Partition& partition, const MachineRecord& machine,
+                               std::span<const AllReduceStrategy> strategies, TuningGuard& guard) {
+  DecisionKey key = make_decision_key(input, partition, machine, input.solver_order);
+  key.kind = "sums";
+  key.fields["strategies"] = joined(input.all_reduces);
+  auto result = tune_or_take(
+      comm, input, machine, key, strategies, find_all_reduce,
+      [&](const AllReduceStrategy& strategy) { return !why_excluded(guard, strategy).empty(); },
+      [&](std::span<const AllReduceStrategy> tried, const TunerOptions& options) {
+        return tune_all_reduce(comm, tried, options, guard, paths_of(machine));
+      });
+  return {std::move(result.tuning), result.replayed, std::move(result.note),
+          std::move(result.made)};
+}
+
+KeptGrid find_kept_grid(const Communicator& comm, const Case& input, const MachineRecord& machine,
+                        int order) {
+  const DecisionKey key = make_grid_key(input, machine, order);
+  const std::string why_not = disagreement(comm, key);
+  if (!why_not.empty()) return {"", why_not, false};
+  const Looked looked = look_up(comm, DecisionCache(input.tuning_cache), key);
+  return {looked.strategy, looked.note, true};
+}
+
+void make_grid_choice(const Case& input, const MachineRecord& machine, const KeptGrid& found,
+                      GridRecord& grid) {
+  const std::string reason =
+      found.name.empty() ? found.note
+                         : fmt::format("{} names {}, which is no choice", found.note, found.name);
+  grid.why += "; measured anew, as " + reason;
+  if (!found.agreed) return;
+  const double cost = grid.candidates[grid.selected].timing->cost.median;
+  grid.made = {make_grid_key(input, machine, grid.order),
+               {grid.partition().name(), cost, machine.started}};
+}
+
+std::string keep_choices(const Communicator& comm, const Case& input, const std::string& doubt,
+                         RunRecord& record) {
+  const DecisionCache cache(input.tuning_cache);
+  Groups<const MadeChoice*> outcomes;  // in words
+  const auto keep = [&](const std::optional<MadeChoice>& made, const std::string& its_doubt,
+                        std::string& note) {
+    if (!made) return;
+    const std::string& why_not = doubt.empty() ? its_doubt : doubt;
+    const std::string outcome =
+        why_not.empty() ? store(comm, cache, *made) : "not kept: " + why_not;
+    note += "; " + outcome;
+    add_to_group(outcomes, outcome, &*made);
+  };
+  const SolveRecord* const solve = record.solve ? &*record.solve : nullptr;
+  keep(record.grid.made, "", record.grid.why);
+  if (record.all_reduce)
+    keep(record.all_reduce->made, solve ? objection_of(solve->sum_audit) : "",
+         record.all_reduce->cache_note);
+  for (OrderRecord& order : record.orders) {
+    const bool solved_at = solve && solve->order == order.order;
+    keep(order.made,
+         !solved_at                 ? ""
+         : !solve->left_out.empty() ? solve->left_out.front().strategy + " was WRONG in CG"
+                                    : objection_of(solve->audit),
+         order.cache_note);
+  }
+  std::string text;
+  for (const auto& [outcome, choices] : outcomes)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ",
+                        counted(std::ssize(choices), "choice"), outcome);
+  return text;
+}
+
+}  // namespace nekbone_k

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// The problem to solve.
+#pragma once
+
+namespace nekbone_k {
+
+/// none: the run solves nothing and only measures the gather–scatter. See Problem.
+enum class ProblemKind { taylor_green, manufactured, nekbone, none };
+
+/// The name in the input and the report.
+inline const char* name(ProblemKind problem) {
+  switch (problem) {
+    case ProblemKind::taylor_green:
+      return "taylor-green";
+    case ProblemKind::manufactured:
+      return "manufactured";
+    case ProblemKind::nekbone:
+      return "nekbone";
+    case ProblemKind::none:
+      return "none";
+  }
+  return "";
+}
+
+}  // namespace nekbone_k

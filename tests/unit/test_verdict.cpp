@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Conditions for a run to pass: each part is missing in one test and wrong in another.
+#include "report/verdict.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/report_records.hpp"
+
+namespace nekbone_k {
+namespace {
+
+// A complete run, in which everything is right.
+RunRecord whole_run() {
+  RunRecord run = usual_run();
+  run.input.orders = {7};
+  run.input.solver_order = 7;
+  run.input.problem = ProblemKind::taylor_green;
+  AllReduceRecord& sums = run.all_reduce.emplace();
+  AllReduceResult& sum = sums.candidates.emplace_back();
+  sum.strategy = all_reduce_strategies().front();
+  sum.verified = true;
+  sums.selected = 0;
+  return run;
+}
+
+RunRecord exchanges_alone() {
+  RunRecord run = whole_run();
+  run.input.problem = ProblemKind::none;
+  run.all_reduce.reset();
+  run.solve.reset();
+  return run;
+}
+
+TEST(Verdict, PassesWhatWasDoneAndRight) {
+  EXPECT_TRUE(has_passed(whole_run()));
+  EXPECT_TRUE(has_passed(exchanges_alone()));
+}
+
+TEST(Verdict, NeedsSomethingToHaveBeenDone) {
+  EXPECT_FALSE(has_passed(RunRecord()));
+  RunRecord nothing;
+  nothing.input.problem = ProblemKind::none;
+  EXPECT_FALSE(has_passed(nothing));
+}
+
+TEST(Verdict, NeedsEveryOrder) {
+  for (RunRecord run : {whole_run(), exchanges_alone()}) {
+    run.orders.clear();
+    EXPECT_FALSE(has_passed(run));
+  }
+  RunRecord run = exchanges_alone();
+  run.input.orders = {3, 7};
+  EXPECT_FALSE(has_passed(run));
+  run = whole_run();
+  run.input.solver_order = 5;  // tuned, too
+  EXPECT_FALSE(has_passed(run));
+}
+
+TEST(Verdict, NeedsAnExchangeAtEveryOrder) {
+  for (RunRecord run : {whole_run(), exchanges_alone()}) {
+    TuningResult& tuning = run.orders[0].tuning;
+    tuning.selected = -1;
+    for (CandidateResult& c : tuning.candidates) c.available = c.verified = c.selected = false;
+    EXPECT_FALSE(has_passed(run)) << "all unavailable";
+    tuning.candidates.clear();
+    EXPECT_FALSE(has_passed(run)) << "no candidates";
+  }
+}
+
+TEST(Verdict, NeedsAllThatIsAvailableToBeRight) {
+  for (RunRecord run : {whole_run(), exchanges_alone()}) {
+    run.orders[0].tuning.candidates[1].verified = false;
+    EXPECT_FALSE(has_passed(run));
+    run.orders[0].tuning.candidates[1].available = false;  // not a failure
+    EXPECT_TRUE(has_passed(run));
+    run.orders[0].on_rank_failure = "WRONG on-rank QQ^T";
+    EXPECT_FALSE(has_passed(run));
+  }
+}
+
+TEST(Verdict, NeedsTheAllReduceAndTheSolution) {
+  RunRecord run = whole_run();
+  run.solve.reset();
+  EXPECT_FALSE(has_passed(run));
+  run = whole_run();
+  run.solve->passed = false;
+  EXPECT_FALSE(has_passed(run));
+  run = whole_run();
+  run.solve->left_out.push_back({"device-pairwise", "WRONG"});
+  EXPECT_FALSE(has_passed(run));
+  run = whole_run();
+  run.all_reduce.reset();
+  EXPECT_FALSE(has_passed(run));
+  run = whole_run();
+  run.all_reduce->selected = -1;
+  EXPECT_FALSE(has_passed(run));
+}
+
+}  // namespace
+}  // namespace nekbone_k
