@@ -86,7 +86,12 @@ struct EntryReduction {
   }
 
   void run(const char* label) const {
-    Kokkos::parallel_for(label, Policy(n_teams(range), team_size), *this);
+    // Without the hint, Kokkos copies a large functor to the GPU separately, and waits.
+    Kokkos::parallel_for(
+        label,
+        Kokkos::Experimental::require(Policy(n_teams(range), team_size),
+                                      Kokkos::Experimental::WorkItemProperty::HintLightWeight),
+        *this);
   }
 
   KOKKOS_FUNCTION void operator()(const Team& team) const {

@@ -24,6 +24,8 @@ struct LaunchShape {
   static constexpr LocalIndex points_at_a_time = 131072;
   /// Threads of the team that computes an all-reduce.
   static constexpr int sum_team_size = 1;
+  /// Threads of the team that adds the parts of products.
+  static constexpr int scalar_team = 1;
 };
 
 /// On a GPU.
@@ -34,6 +36,7 @@ struct GpuLaunchShape {
   static constexpr LocalIndex longest_run = team_size, shortest_run = team_size;
   static constexpr LocalIndex points_at_a_time = 0;
   static constexpr int sum_team_size = 64;
+  static constexpr int scalar_team = 512;
 };
 
 #ifdef KOKKOS_ENABLE_CUDA

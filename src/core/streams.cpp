@@ -56,19 +56,22 @@ void StreamEvent::record(const ExecutionSpace& earlier) {
   if (!m_event) m_event = make_event();
   check(NEKBONE_K_GPU(EventRecord)(static_cast<Event>(m_event.get()), native_stream(earlier)),
         "recording an event");
+  m_is_set = true;
 }
 
 void StreamEvent::wait(const ExecutionSpace& later) const {
-  if (!m_event) return;
+  if (!m_is_set) return;
   check(NEKBONE_K_GPU(StreamWaitEvent)(native_stream(later), static_cast<Event>(m_event.get()), 0),
         "waiting for an event");
 }
 
 void StreamEvent::wait() const {
-  if (!m_event) return;
+  if (!m_is_set) return;
   check(NEKBONE_K_GPU(EventSynchronize)(static_cast<Event>(m_event.get())),
         "the host waiting for an event");
 }
+
+void StreamEvent::forget() { m_is_set = false; }
 
 void run_after(const ExecutionSpace& later, const ExecutionSpace& earlier) {
   if (native_stream(earlier) == native_stream(later)) return;
@@ -83,6 +86,7 @@ void run_after(const ExecutionSpace& later, const ExecutionSpace& earlier) {
 
 ExecutionSpace side_stream() { return {}; }
 void StreamEvent::record(const ExecutionSpace&) {}
+void StreamEvent::forget() {}
 void StreamEvent::wait(const ExecutionSpace&) const {}
 void StreamEvent::wait() const { ExecutionSpace().fence("nekbone_k: an event waited for"); }
 void run_after(const ExecutionSpace&, const ExecutionSpace&) {}

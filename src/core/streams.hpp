@@ -20,6 +20,8 @@ class StreamEvent {
  public:
   /// Sets the point after everything launched on `earlier` so far.
   void record(const ExecutionSpace& earlier);
+  /// Forgets the last recorded point. A recording of kernels cannot wait for a point before it.
+  void forget();
   /// Kernels launched on `later` from now on begin after the last recorded point, if any.
   void wait(const ExecutionSpace& later) const;
   /// Blocks the host until the last recorded point, if any, is reached.
@@ -27,6 +29,7 @@ class StreamEvent {
 
  private:
   std::shared_ptr<void> m_event;
+  [[maybe_unused]] bool m_is_set = false;
 };
 
 /// Kernels launched on `later` from now on begin after everything launched on `earlier` so far.

@@ -63,7 +63,7 @@ struct WordMessages;  // exchange_by_kernel.hpp
 ///    finds all messages in `receive`.
 ///
 /// Kernels of steps 1 and 4 run in the stream of the buffers; steps 2 and 3 wait for that stream as
-/// far as they must. exchange_by_kernel() replaces all steps if one kernel can do them. Destruction
+/// far as they must. by_kernel() replaces all steps if one kernel can do them. Destruction
 /// is collective, because some strategies free memory that they share with other ranks.
 class Exchange {
  public:
@@ -85,11 +85,10 @@ class Exchange {
   /// wait() leaves them elsewhere.
   virtual void unpack() {}
 
-  /// Begins an exchange by one kernel. Returns what that kernel, launched next, must write and wait
-  /// for; it is valid until the next exchange begins. Returns null and begins nothing if the
-  /// strategy has no such kernel. The result is null on all ranks or on none. A caller may
-  /// alternate between both ways.
-  virtual const WordMessages* exchange_by_kernel() { return nullptr; }
+  /// What one kernel that does a whole exchange must write and wait for; valid as long as the
+  /// Exchange. Null, on all ranks, if the strategy has no such kernel. A caller may alternate
+  /// between both ways.
+  virtual const WordMessages* by_kernel() const { return nullptr; }
 
   /// Throws InternalError if a message that kernels waited for did not come. Call it after the host
   /// has waited for the device.

@@ -50,7 +50,8 @@ KOKKOS_FORCEINLINE_FUNCTION Word take(Word* word, Word seen, Late* late) {
   return seen;
 }
 
-/// The messages of one call of an exchange by one kernel, in device memory.
+/// The messages of an exchange by one kernel, in device memory. They are the same at every call, so
+/// that a recorded kernel can be replayed (core/kernel_graph.hpp): the kernel counts its calls.
 ///
 /// They need neither flags nor fences. A word of a message has come when it differs from the
 /// placeholder; no processor tears a word. The reader then puts the placeholder back. The small
@@ -90,13 +91,13 @@ struct WordMessages {
   /// both have a team free to write it. This needs the whole device: no other kernel that waits for
   /// ranks may run, as it may between pack() and unpack() of another exchange.
   DeviceVector<Piece> pieces;
-  DeviceVector<std::uint64_t> n_taken;  ///< (1) pieces taken, at this and all earlier calls
+  /// (1) Pieces taken, at all calls. A call takes all pieces before the next call takes any.
+  DeviceVector<std::uint64_t> n_taken;
   /// (1) Pieces with DOFs in several messages that have finished reading the field, at all calls.
   DeviceVector<std::uint64_t> n_read;
-  std::uint64_t n_with_several = 0;  ///< number of pieces with has_several
-  std::uint64_t call = 0;            ///< the first is 1
-  void* landing = nullptr;           ///< messages of this call
-  Late* late = nullptr;              ///< in host memory
+  std::uint64_t n_with_several = 0;        ///< number of pieces with has_several
+  void* landings[2] = {nullptr, nullptr};  ///< messages of even and odd calls
+  Late* late = nullptr;                    ///< in host memory
 
   /// The words of a message as numbers, for a reader that reads each word once.
   template <class T, class Word>
@@ -133,12 +134,13 @@ struct ExchangeByKernel {
           mine = Kokkos::atomic_fetch_add(&messages.n_taken(0), std::uint64_t{1});
         },
         taken);
-    const Piece piece = messages.pieces(taken - (messages.call - 1) * messages.pieces.extent(0));
-    if (piece.peer == Piece::no_peer) return combine_several(team, piece.run);
+    const std::uint64_t n_pieces = messages.pieces.extent(0), call = taken / n_pieces + 1;
+    const Piece piece = messages.pieces(taken % n_pieces);
+    if (piece.peer == Piece::no_peer) return combine_several(team, call, piece.run);
     if (shares.is_simple())
-      exchange_numbers(piece, team.team_rank());
+      exchange_numbers(piece, call, team.team_rank());
     else
-      exchange_items(piece, team.team_rank());
+      exchange_items(piece, call, team.team_rank());
     if (!piece.has_several) return;
     team.team_barrier();
     Kokkos::single(Kokkos::PerTeam(team), [&]() {
@@ -148,10 +150,12 @@ struct ExchangeByKernel {
   }
 
  private:
-  KOKKOS_FORCEINLINE_FUNCTION Word* there(const Piece& piece) const {
-    return reinterpret_cast<Word*>(messages.peers(piece.peer).to[messages.call % 2]);
+  KOKKOS_FORCEINLINE_FUNCTION Word* there(const Piece& piece, std::uint64_t call) const {
+    return reinterpret_cast<Word*>(messages.peers(piece.peer).to[call % 2]);
   }
-  KOKKOS_FORCEINLINE_FUNCTION Word* here() const { return static_cast<Word*>(messages.landing); }
+  KOKKOS_FORCEINLINE_FUNCTION Word* here(std::uint64_t call) const {
+    return static_cast<Word*>(messages.landings[call % 2]);
+  }
 
   /// Whether DOF s in `slot` is combined with its piece: no other message contains it.
   KOKKOS_FORCEINLINE_FUNCTION bool is_whole(const Piece& piece, LocalIndex s,
@@ -161,10 +165,11 @@ struct ExchangeByKernel {
 
   /// For fields of one component whose shares commute: a thread reads and writes several numbers
   /// before it waits for any.
-  KOKKOS_FORCEINLINE_FUNCTION void exchange_numbers(const Piece& piece, int from) const {
+  KOKKOS_FORCEINLINE_FUNCTION void exchange_numbers(const Piece& piece, std::uint64_t call,
+                                                    int from) const {
     const IndexRun run = piece.run;
     T* const field = shares.field.data();
-    Word *const to = there(piece) + run.begin, *const landing = here() + run.begin;
+    Word *const to = there(piece, call) + run.begin, *const landing = here(call) + run.begin;
     for (LocalIndex first = from; first < run.count; first += at_once * step) {
       LocalIndex dof[at_once];
       T own[at_once];
@@ -188,27 +193,28 @@ struct ExchangeByKernel {
     }
   }
 
-  KOKKOS_FUNCTION void exchange_items(const Piece& piece, int from) const {
+  KOKKOS_FUNCTION void exchange_items(const Piece& piece, std::uint64_t call, int from) const {
     const int components = static_cast<int>(shares.field.extent(1));
-    Word* const to = there(piece);
+    Word* const to = there(piece, call);
     for_positions<step>(piece.run, messages.dofs.data(), from, [&](LocalIndex slot, LocalIndex s) {
       for (int c = 0; c < components; ++c)
         to[std::size_t(slot) * components + c] = as_sent<Word>(shares.field(s, c));
     });
-    const WordMessages::Taken<T, Word> received{here(), messages.late};
+    const WordMessages::Taken<T, Word> received{here(call), messages.late};
     for_positions<step>(piece.run, messages.dofs.data(), from, [&](LocalIndex slot, LocalIndex s) {
       if (is_whole(piece, s, slot)) shares.combine_two(s, slot, received);
     });
   }
 
-  KOKKOS_FUNCTION void combine_several(const Team& team, const IndexRun& run) const {
+  KOKKOS_FUNCTION void combine_several(const Team& team, std::uint64_t call,
+                                       const IndexRun& run) const {
     Kokkos::single(Kokkos::PerTeam(team), [&]() {
-      const std::uint64_t all = messages.call * messages.n_with_several;
+      const std::uint64_t all = call * messages.n_with_several;
       look_until([&] { return look_at(&messages.n_read(0)) >= all; }, messages.late);
       desul::atomic_thread_fence(desul::MemoryOrderAcquire(), desul::MemoryScopeDevice());
     });
     team.team_barrier();
-    const WordMessages::Taken<T, Word> received{here(), messages.late};
+    const WordMessages::Taken<T, Word> received{here(call), messages.late};
     for_positions<step>(run, messages.shared_by_several.data(), team.team_rank(),
                         [&](LocalIndex, LocalIndex s) { shares.combine_all(s, received); });
   }

@@ -27,6 +27,9 @@ class FieldExchange {
         m_field(field),
         m_op(op),
         m_log(log) {}
+  /// Combines into `field` what it packs, without contributions.
+  FieldExchange(HaloExchange<T>& exchange, const DeviceField<T>& field, Reduction op)
+      : FieldExchange(exchange, nullptr, field, field, op, nullptr) {}
 
   /// All steps, or one kernel if the strategy has one.
   void run() const {

@@ -121,8 +121,8 @@ struct Unpack {
 /// bitwise equal, whatever the strategy.
 ///
 /// An exchange has the steps pack(), post(), wait() and unpack() of Exchange, in this order and
-/// with the same field; exchange() does them all. All are collective except unpack(). Kernels may
-/// still run when a step returns.
+/// with the same field; FieldExchange::run() does them all. All are collective except unpack().
+/// Kernels may still run when a step returns.
 ///
 /// One fused kernel packs for all neighbours and one unpacks, unless one kernel does the whole
 /// exchange. Kernels run in the default stream. If the strategy is overlapped, they run in a second
@@ -147,24 +147,18 @@ class HaloExchange {
             comm, m_plan->host,
             {m_send.data(), m_receive.data(), components * sizeof(T), m_stream, patience})) {}
 
-  /// Combines the shared entries of `field`, shape (>= n_shared, components), in device memory: by
-  /// one kernel if the strategy has one, otherwise in four steps.
-  void exchange(const DeviceField<T>& field, Reduction op) {
-    if (exchange_by_kernel(field, op)) return;
-    pack(field);
-    post();
-    wait();
-    unpack(field, op);
-  }
-  /// exchange() by one kernel, on all ranks or on none. Returns false and does nothing if the
-  /// strategy has no such kernel, is overlapped, or if the plan does not combine shares.
+  /// Whether one kernel can do the whole exchange, on all ranks or on none. It cannot if the
+  /// strategy has no such kernel or is overlapped, or if the plan does not combine shares.
+  bool is_one_kernel() const { return m_may_be_one_kernel && m_exchange->by_kernel() != nullptr; }
+  /// Does the whole exchange of `field`, shape (>= n_shared, components), in device memory, by one
+  /// kernel. Returns false and does nothing unless is_one_kernel(). Does not wait for the device.
   bool exchange_by_kernel(const DeviceField<T>& field, Reduction op) {
-    if (!m_may_be_one_kernel) return false;
-    const WordMessages* const messages = m_exchange->exchange_by_kernel();
-    if (messages == nullptr) return false;
+    if (!is_one_kernel()) return false;
+    m_exchange->check();
     run_after(m_stream, ExecutionSpace());
     with_reduction(op, [&](auto reduction) {
-      launch_exchange<T>(m_stream, *messages, shares<decltype(reduction)::value>(field));
+      launch_exchange<T>(m_stream, *m_exchange->by_kernel(),
+                         shares<decltype(reduction)::value>(field));
     });
     run_after(ExecutionSpace(), m_stream);
     return true;

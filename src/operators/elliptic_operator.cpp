@@ -101,40 +101,47 @@ void EllipticOperator::sweep(const DeviceVector<double>& u, const DeviceVector<d
 
 void EllipticOperator::apply_boundary(const DeviceVector<double>& u, const DeviceVector<double>& au,
                                       const EntryWork& before, const ExecutionSpace& stream) const {
-  begin_apply(u, au, m_space.n_boundary_blocks(), before, stream);
+  begin_apply(u, au, m_space.n_boundary_blocks(), {.before = before}, stream);
 }
 
 void EllipticOperator::apply_interior(const DeviceVector<double>& u, const DeviceVector<double>& au,
                                       const EntryWork& before) const {
-  end_apply(u, au, m_space.n_boundary_blocks(), before);
+  end_apply(u, au, m_space.n_boundary_blocks(), {.before = before});
 }
 
 void EllipticOperator::begin_apply(const DeviceVector<double>& u, const DeviceVector<double>& au,
-                                   LocalIndex last_block, const EntryWork& before,
+                                   LocalIndex last_block, const Parts& parts,
                                    const ExecutionSpace& stream) const {
   if (sweeps()) {
-    begin_rows(au, 0, m_space.first_row(0), before);
-    return sweep(u, au, 0, last_block, before);
+    begin_rows(au, 0, m_space.first_row(0), parts.before);
+    return sweep(u, au, 0, last_block, parts.before);
   }
   // A different division of the elements may write one part less, which would leave an old part.
   if (std::exchange(m_divided_at, last_block) != last_block)
     Kokkos::deep_copy(ExecutionSpace(), m_partial_dots, 0.0);
-  if (before) before(0, m_space.size());
-  if (m_surface_results == SurfaceResults::added) begin_rows(au, 0, m_space.n_rows(), {});
+  if (parts.before) parts.before(0, m_space.size());
+  if (parts.clears && m_surface_results == SurfaceResults::added)
+    begin_rows(au, 0, m_space.n_rows(), {});
   run_after(stream, ExecutionSpace());
   elements(u, au, 0, last_block, stream);
   if (m_surface_results == SurfaceResults::stored) m_space.gather_shared(au, stream);
-  if (stream != ExecutionSpace()) m_boundary_applied.record(stream);
+  if (stream != ExecutionSpace())
+    m_boundary_applied.record(stream);
+  else
+    m_boundary_applied.forget();
 }
 
 void EllipticOperator::end_apply(const DeviceVector<double>& u, const DeviceVector<double>& au,
-                                 LocalIndex first_block, const EntryWork& before) const {
+                                 LocalIndex first_block, const Parts& parts) const {
   if (sweeps()) {
-    sweep(u, au, first_block, m_space.layout().n_blocks(), before);
+    sweep(u, au, first_block, m_space.layout().n_blocks(), parts.before);
   } else {
     elements(u, au, first_block, m_space.layout().n_blocks());
   }
-  start_u_dot_au();
+  if (parts.sums)
+    start_u_dot_au();
+  else
+    m_boundary_applied.wait(ExecutionSpace());
   if (m_surface_results == SurfaceResults::stored) m_space.gather_own_rows(au);
 }
 
@@ -180,33 +187,55 @@ std::array<LocalIndex, 3> EllipticOperator::some_blocks(double portion) const {
           boundary + static_cast<LocalIndex>(std::ceil(portion * interior))};
 }
 
-double EllipticOperator::apply(const DeviceVector<double>& u, const DeviceVector<double>& au,
-                               const EntryWork& before, EventLog* log) const {
+void EllipticOperator::apply_and_exchange(const DeviceVector<double>& u,
+                                          const DeviceVector<double>& au, const Parts& parts,
+                                          EventLog* log) const {
   const FieldExchange<double> exchange =
       m_space.gs().exchange_of(as_field(au), Reduction::add, log);
-  if (m_space.gs().strategy().overlapped) {
+  const LocalIndex all = m_space.layout().n_blocks(), boundary = m_space.n_boundary_blocks();
+  const bool is_alone = m_space.gs().communicator().size() == 1;
+  if (m_space.gs().strategy().overlapped && !is_alone) {
     run_overlapped(
         [&](const ExecutionSpace& stream) {
-          apply_boundary(u, au, before, stream);
+          begin_apply(u, au, boundary, parts, stream);
           record(log, "boundary elements");
         },
         exchange,
         [&] {
-          apply_interior(u, au, before);
+          end_apply(u, au, boundary, parts);
           record(log, "interior elements");
         });
   } else {
     // One kernel for all elements. With two, the second would start when the first no longer fills
     // the device.
-    const LocalIndex all = m_space.layout().n_blocks();
-    begin_apply(u, au, all, before, ExecutionSpace());
-    end_apply(u, au, all, before);
+    begin_apply(u, au, all, parts, ExecutionSpace());
+    end_apply(u, au, all, parts);
     record(log, "elements");
-    exchange.run();
+    if (!is_alone) exchange.run();
   }
+}
+
+double EllipticOperator::apply(const DeviceVector<double>& u, const DeviceVector<double>& au,
+                               const EntryWork& before, EventLog* log) const {
+  apply_and_exchange(u, au, {.before = before}, log);
   if (m_reproducible_dot)
     return m_reproducible_dot->sum("nekbone_k: u . Au", DotTerms{u.data(), au.data()})[0];
   return u_dot_au();
+}
+
+void EllipticOperator::apply_without_sum(const DeviceVector<double>& u,
+                                         const DeviceVector<double>& au) const {
+  apply_and_exchange(u, au, {.before = {}, .clears = false, .sums = false}, nullptr);
+}
+
+LocalIndex EllipticOperator::n_cleared_rows() const {
+  return m_surface_results == SurfaceResults::added && !sweeps() ? m_space.n_rows() : 0;
+}
+
+bool EllipticOperator::is_queued() const {
+  GatherScatter& gs = m_space.gs();
+  return gs.communicator().size() == 1 ||
+         (!gs.strategy().overlapped && gs.exchange_in_use<double>().is_one_kernel());
 }
 
 double EllipticOperator::least_bytes() const {

@@ -51,6 +51,18 @@ class EllipticOperator {
   double apply(const DeviceVector<double>& u, const DeviceVector<double>& au,
                const EntryWork& before = {}, EventLog* log = nullptr) const;
 
+  /// apply() without uᵀ A u: its parts are in product_parts() afterwards. The caller has set the
+  /// first n_cleared_rows() rows of `au` to zero. Does not wait for the device if is_queued().
+  /// Unavailable on a deterministic space. Collective.
+  void apply_without_sum(const DeviceVector<double>& u, const DeviceVector<double>& au) const;
+  LocalIndex n_cleared_rows() const;
+  /// The values whose sum over the entries and over all ranks is uᵀ A u, in device memory.
+  const DeviceVector<double>& product_parts() const { return m_partial_dots; }
+  /// Whether apply_without_sum() launches kernels alone: one kernel exchanges by the selected
+  /// strategy, or there is one rank. The same on every rank. Collective at the first call after a
+  /// selection.
+  bool is_queued() const;
+
   /// The two parts of apply() around the exchange: the elements and rows that the exchange needs,
   /// then the others. Call apply_boundary() first, because it clears rows that both add to. Each
   /// calls `before` for its entries. Both return before their kernels end. The elements of
@@ -100,13 +112,20 @@ class EllipticOperator {
   DeviceVector<double> inverse_diagonal() const;
 
  private:
+  /// What begin_apply() and end_apply() do beside the elements.
+  struct Parts {
+    EntryWork before = {};  ///< see apply()
+    bool clears = true;     ///< clears the rows that elements add to
+    bool sums = true;       ///< starts the all-reduce of uᵀ A u
+  };
+  void apply_and_exchange(const DeviceVector<double>& u, const DeviceVector<double>& au,
+                          const Parts& parts, EventLog* log) const;
   /// The parts before and after the exchange: elements of blocks [0, last_block), which include
   /// those on the boundary, and the remaining elements.
   void begin_apply(const DeviceVector<double>& u, const DeviceVector<double>& au,
-                   LocalIndex last_block, const EntryWork& before,
-                   const ExecutionSpace& stream) const;
+                   LocalIndex last_block, const Parts& parts, const ExecutionSpace& stream) const;
   void end_apply(const DeviceVector<double>& u, const DeviceVector<double>& au,
-                 LocalIndex first_block, const EntryWork& before) const;
+                 LocalIndex first_block, const Parts& parts) const;
   /// The blocks of such portions of boundary and interior, next to each other: the first block, the
   /// block between boundary and interior, and the end.
   std::array<LocalIndex, 3> some_blocks(double portion) const;

@@ -14,6 +14,8 @@
 
 namespace nekbone_k {
 
+struct DeviceSum;  // device_sum.hpp
+
 /// Sums a few values that a kernel computes on each rank, once per call; the host of every rank
 /// gets the sums. Call next(), start() and wait() in this order, on all ranks. Destruction is
 /// collective.
@@ -30,6 +32,13 @@ class AllReduce {
   /// for kernels launched after start(). An all-reduce through shared memory throws InternalError
   /// if the values of another rank do not come.
   virtual void wait(std::span<double> sums) = 0;
+
+  /// The all-reduce for a kernel that goes on with the sums; valid as long as the object. Null, on
+  /// all ranks, if the strategy needs the host. A caller may alternate between both ways.
+  virtual const DeviceSum* in_kernel() const { return nullptr; }
+  /// Throws InternalError if a kernel did not get the values of another rank. Call it after the
+  /// host has waited for the device.
+  virtual void check() const {}
 };
 
 /// Makes an AllReduce of `n_values`. Its waits end after `patience` seconds if it can end them:

@@ -3,6 +3,8 @@
 /// Options of CG.
 #pragma once
 
+#include <array>
+
 namespace nekbone_k {
 
 enum class Preconditioner { none, jacobi };
@@ -10,9 +12,48 @@ enum class Preconditioner { none, jacobi };
 /// Implementation of CG's vector operations: this project's fused kernels, or Kokkos Kernels.
 enum class VectorOps { fused, kokkos_kernels };
 
+/// How CG forms its scalars and vectors. All give the same iterates but for rounding.
+enum class CgVariant {
+  classic,           ///< Hestenes and Stiefel 1952: two all-reduces per iteration
+  single_reduction,  ///< Chronopoulos and Gear 1989: one all-reduce, one vector more
+  pipelined          ///< Ghysels and Vanroose 2014: one all-reduce beside Ax, three vectors more
+};
+inline constexpr std::array all_cg_variants{CgVariant::classic, CgVariant::single_reduction,
+                                            CgVariant::pipelined};
+
+/// Who starts the kernels of CG.
+enum class CgLaunch {
+  host,   ///< the host waits for every scalar, and launches kernels with it
+  plain,  ///< the host launches ahead; scalars stay on the device
+  graph   ///< the device replays recorded iterations; see KernelGraph
+};
+inline constexpr std::array all_cg_launches{CgLaunch::host, CgLaunch::plain, CgLaunch::graph};
+
 /// The name in the input and the report.
 inline const char* name(Preconditioner preconditioner) {
   return preconditioner == Preconditioner::jacobi ? "jacobi" : "none";
+}
+
+inline const char* name(CgVariant variant) {
+  switch (variant) {
+    case CgVariant::classic:
+      return "classic";
+    case CgVariant::single_reduction:
+      return "single-reduction";
+    default:
+      return "pipelined";
+  }
+}
+
+inline const char* name(CgLaunch launch) {
+  switch (launch) {
+    case CgLaunch::host:
+      return "host";
+    case CgLaunch::plain:
+      return "plain";
+    default:
+      return "graph";
+  }
 }
 
 inline const char* name(VectorOps vector_ops) {

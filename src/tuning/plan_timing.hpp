@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "gs/halo_exchange.hpp"
+#include "gs/field_exchange.hpp"
 #include "tuning/stage.hpp"
 #include "tuning/tuner.hpp"
 

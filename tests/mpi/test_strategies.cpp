@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/system.hpp"
-#include "gs/halo_exchange.hpp"
+#include "gs/field_exchange.hpp"
 #include "gs/strategies/host_staged.hpp"
 #include "gs/strategies/pairwise.hpp"
 #include "support/available_strategies.hpp"
@@ -189,7 +189,7 @@ class SumsInRankOrder {
     Kokkos::deep_copy(field, host);
     m_exchange.poison(std::numeric_limits<T>::quiet_NaN());
     if (call == 1) {
-      m_exchange.exchange(field, Reduction::add);
+      FieldExchange<T>(m_exchange, field, Reduction::add).run();
     } else {
       m_exchange.pack(field);
       m_exchange.post();
@@ -302,7 +302,7 @@ int count_wrong_calls_in_a_row(const Communicator& comm, const Strategy& strateg
     Kokkos::parallel_for("shares", shared, SetShares<T>{field, comm.rank(), call});
     const Reduction op = call % 2 == 0 ? Reduction::add : Reduction::max;
     if (call / 2 % 3 != 0) {
-      exchange.exchange(field, op);
+      FieldExchange<T>(exchange, field, op).run();
     } else {
       exchange.pack(field);
       exchange.post();
@@ -340,7 +340,7 @@ TEST_P(StrategiesEach, LeavesZerosAlikeOnAllRanks) {
   for (const Reduction op : {Reduction::min, Reduction::max}) {
     for (LocalIndex s = 0; s < n; ++s) host(s, 0) = (s + m_comm.rank()) % 2 == 0 ? 0.0 : -0.0;
     Kokkos::deep_copy(field, host);
-    exchange.exchange(field, op);
+    FieldExchange(exchange, field, op).run();
     Kokkos::deep_copy(host, field);
     std::string signs(n, ' ');
     for (LocalIndex s = 0; s < n; ++s) signs[s] = std::signbit(host(s, 0)) ? '-' : '+';
@@ -362,7 +362,7 @@ int count_numbers_among_nans(const Communicator& comm, const Strategy& strategy,
     for (LocalIndex s = 0; s < n; ++s)
       host(s, 0) = comm.rank() == 0 ? Kokkos::bit_cast<T>(not_come<Word>) : T(s);
     Kokkos::deep_copy(field, host);
-    exchange.exchange(field, op);
+    FieldExchange<T>(exchange, field, op).run();
     Kokkos::deep_copy(host, field);
     for (LocalIndex s = 0; s < plan->host.n_shared(); ++s) numbers += !std::isnan(host(s, 0));
   }
@@ -401,7 +401,7 @@ TEST_P(StrategiesEach, CombinesLongMessages) {
       host(s, 0) = share(plan->host.ids[s], m_comm.rank(), call);
     Kokkos::deep_copy(field, host);
     exchange.poison(std::numeric_limits<double>::quiet_NaN());
-    exchange.exchange(field, Reduction::add);
+    FieldExchange(exchange, field, Reduction::add).run();
     Kokkos::deep_copy(host, field);
     LocalIndex wrong = 0;
     for (LocalIndex s = 0; s < n_shared; ++s) {

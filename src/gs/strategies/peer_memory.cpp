@@ -166,12 +166,8 @@ class PeerExchange final : public Exchange {
     });
   }
 
-  const WordMessages* exchange_by_kernel() override {
-    if (!m_can_be_one_kernel) return nullptr;
-    check();
-    ++m_words.call;
-    m_words.landing = landing_of_words(m_words.call);
-    return &m_words;
+  const WordMessages* by_kernel() const override {
+    return m_can_be_one_kernel ? &m_words : nullptr;
   }
 
   /// Leaves the landing buffers of words alone: there, the poison would be taken for a message.
@@ -194,7 +190,6 @@ class PeerExchange final : public Exchange {
     return m_memory->here() + m_near.size() * sizeof(Flag) + number * m_landing_bytes;
   }
   std::byte* landing(std::uint64_t call) const { return landing_number(call % 2); }
-  std::byte* landing_of_words(std::uint64_t call) const { return landing_number(2 + call % 2); }
 
   /// Marks all messages without flags as not come.
   void clear_landings() const {
@@ -308,6 +303,7 @@ class PeerExchange final : public Exchange {
                         .run = {begin, std::min<LocalIndex>(team_size, n_several - begin), 0, 0}});
     m_words.dofs = m_messages.dofs;
     m_words.late = m_messages.late;
+    for (const int parity : {0, 1}) m_words.landings[parity] = landing_number(2 + parity);
     m_words.pieces = to_device("nekbone_k: pieces of an exchange", pieces);
     m_words.shared_by_several = to_device("nekbone_k: DOFs that several share", several);
     m_words.n_taken = DeviceVector<std::uint64_t>("nekbone_k: pieces taken", 1);

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// The vector kernels of conjugate gradients with scalars in device memory. Each is Terms of an
+/// EntryReduction: it updates vectors entry by entry, and forms products of the new entries.
+#pragma once
+
+#include "core/entry_reduction.hpp"
+#include "solver/cg_state.hpp"
+
+namespace nekbone_k {
+
+/// x = x + a y, rounded once.
+template <class Value>
+KOKKOS_FORCEINLINE_FUNCTION Value plus(const Value& x, double a, const Value& y) {
+  return fused_multiply_add(Value(a), y, x);
+}
+
+/// Rows of a vector that a kernel sets to zero on the way, because elements add to them next.
+struct ClearedRows {
+  double* vector;
+  LocalIndex n;  ///< 0 on a CPU whose kernels clear rows themselves, so lanes are never cut
+
+  template <class Value>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex a) const {
+    if (a < n) store_entry(vector + a, Value(0.0));
+  }
+};
+
+/// z = M r, kept in memory for the operator. With M = I it is r itself, and nothing is stored.
+template <class Preconditioner>
+struct Preconditioned {
+  Preconditioner preconditioner;
+  double* z;  ///< null: M = I
+
+  template <class Value>
+  KOKKOS_FORCEINLINE_FUNCTION Value operator()(LocalIndex a, const Value& r) const {
+    const Value value = preconditioner(a, r);
+    if (z != nullptr) store_entry(z + a, value);
+    return value;
+  }
+};
+
+/// r = b, and the products r·r and r·z. Sets vectors to zero.
+template <class Preconditioner>
+struct BeginTerms {
+  static constexpr int n_products = 2, most_zeros = 6;
+  const double* b;
+  double* r;
+  Preconditioned<Preconditioner> z;
+  double* zeros[most_zeros];  ///< null: none
+
+  template <class Value>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex a, Value (&x)[2], Value (&y)[2]) const {
+    const Value value = load_entry<Value>(b + a);
+    store_entry(r + a, value);
+    x[0] = x[1] = y[0] = value;
+    y[1] = z(a, value);
+    for (double* const vector : zeros)
+      if (vector != nullptr) store_entry(vector + a, Value(0.0));
+  }
+};
+
+/// x = x + alpha p, then p = z + beta p, at an entry. Forms no product.
+template <class Preconditioner>
+struct UpdateDirection {
+  Kokkos::View<const CgState, DeviceMemory> state;
+  Preconditioner z;
+  const double* r;
+  double *x, *p;
+  ClearedRows clear;
+
+  KOKKOS_FUNCTION void operator()(LocalIndex a) const {
+    const double direction = p[a];
+    x[a] = plus(x[a], state().alpha, direction);
+    p[a] = plus(z(a, r[a]), state().beta, direction);
+    clear.template operator()<double>(a);
+  }
+};
+
+/// r = r - alpha Ap, and the products r·r and r·z.
+template <class Preconditioner>
+struct UpdateResidual {
+  static constexpr int n_products = 2;
+  Kokkos::View<const CgState, DeviceMemory> state;
+  Preconditioner z;
+  const double* ap;
+  double* r;
+
+  template <class Value>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex a, Value (&x)[2], Value (&y)[2]) const {
+    const Value value = plus(load_entry<Value>(r + a), -state().alpha, load_entry<Value>(ap + a));
+    store_entry(r + a, value);
+    x[0] = x[1] = y[0] = value;
+    y[1] = z(a, value);
+  }
+};
+
+/// With w = A z from before: p = z + beta p and s = w + beta s, so that s = A p; then x = x + alpha
+/// p and r = r - alpha s. The products r·r and r·z of the new r.
+template <class Preconditioner>
+struct SingleReductionTerms {
+  static constexpr int n_products = 2;
+  Kokkos::View<const CgState, DeviceMemory> state;
+  Preconditioned<Preconditioner> z;
+  double *x, *r, *p, *s;
+  const double* w;
+  ClearedRows clear;  ///< of w
+
+  template <class Value>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex a, Value (&left)[2],
+                                              Value (&right)[2]) const {
+    const double alpha = state().alpha, beta = state().beta;
+    const Value residual = load_entry<Value>(r + a);
+    const Value direction = plus(z.preconditioner(a, residual), beta, load_entry<Value>(p + a));
+    const Value energy = plus(load_entry<Value>(w + a), beta, load_entry<Value>(s + a));
+    const Value next = plus(residual, -alpha, energy);
+    store_entry(p + a, direction);
+    store_entry(s + a, energy);
+    store_entry(x + a, plus(load_entry<Value>(x + a), alpha, direction));
+    store_entry(r + a, next);
+    clear.template operator()<Value>(a);
+    left[0] = left[1] = right[0] = next;
+    right[1] = z(a, next);
+  }
+};
+
+/// With w = A z, m = M w and n = A m from before: t = n + beta t, s = w + beta s and p = z + beta
+/// p, so that s = A p and t = A M s; then x = x + alpha p, r = r - alpha s, w = w - alpha t and m =
+/// M w. The products r·r, r·z and w·z of the new vectors.
+template <class Preconditioner>
+struct PipelinedTerms {
+  static constexpr int n_products = 3;
+  Kokkos::View<const CgState, DeviceMemory> state;
+  Preconditioned<Preconditioner> m;
+  double *x, *r, *p, *s, *t, *w;
+  const double* n;
+  ClearedRows clear;  ///< of n
+
+  template <class Value>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex a, Value (&left)[3],
+                                              Value (&right)[3]) const {
+    const double alpha = state().alpha, beta = state().beta;
+    const Preconditioner& z = m.preconditioner;
+    const Value residual = load_entry<Value>(r + a), image = load_entry<Value>(w + a);
+    const Value direction = plus(z(a, residual), beta, load_entry<Value>(p + a));
+    const Value energy = plus(image, beta, load_entry<Value>(s + a));
+    const Value change = plus(load_entry<Value>(n + a), beta, load_entry<Value>(t + a));
+    const Value next = plus(residual, -alpha, energy), next_image = plus(image, -alpha, change);
+    store_entry(p + a, direction);
+    store_entry(s + a, energy);
+    store_entry(t + a, change);
+    store_entry(x + a, plus(load_entry<Value>(x + a), alpha, direction));
+    store_entry(r + a, next);
+    store_entry(w + a, next_image);
+    clear.template operator()<Value>(a);
+    m(a, next_image);
+    left[0] = left[1] = right[0] = next;
+    left[2] = next_image;
+    right[1] = right[2] = z(a, next);
+  }
+};
+
+/// m = M w, and the products r·r, r·z and w·z of unchanged vectors.
+template <class Preconditioner>
+struct PipelinedProducts {
+  static constexpr int n_products = 3;
+  Preconditioned<Preconditioner> m;
+  const double *r, *w;
+  ClearedRows clear;
+
+  template <class Value>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex a, Value (&left)[3],
+                                              Value (&right)[3]) const {
+    const Value residual = load_entry<Value>(r + a), image = load_entry<Value>(w + a);
+    m(a, image);
+    clear.template operator()<Value>(a);
+    left[0] = left[1] = right[0] = residual;
+    left[2] = image;
+    right[1] = right[2] = m.preconditioner(a, residual);
+  }
+};
+
+/// r = b - w, where w = A x. The products r·r and r·z of the new r.
+template <class Preconditioner>
+struct ReplaceResidual {
+  static constexpr int n_products = 2;
+  Preconditioned<Preconditioner> z;
+  const double* b;
+  double* r;
+  const double* w;
+  ClearedRows clear;
+
+  template <class Value>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex a, Value (&x)[2], Value (&y)[2]) const {
+    const Value value = load_entry<Value>(b + a) - load_entry<Value>(w + a);
+    store_entry(r + a, value);
+    clear.template operator()<Value>(a);
+    x[0] = x[1] = y[0] = value;
+    y[1] = z(a, value);
+  }
+};
+
+}  // namespace nekbone_k

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// Conjugate gradients whose scalars stay on the device, so that the host need not wait for them.
+#pragma once
+
+#include <concepts>
+#include <functional>
+#include <optional>
+
+#include "core/errors.hpp"
+#include "core/kernel_graph.hpp"
+#include "core/streams.hpp"
+#include "solver/cg_terms.hpp"
+#include "solver/conjugate_gradients.hpp"
+#include "solver/point_preconditioner.hpp"
+#include "solver/scalar_step.hpp"
+#include "solver/solver_options.hpp"
+
+namespace nekbone_k {
+
+/// An operator whose product is summed by the caller; see EllipticOperator::apply_without_sum().
+template <class Op>
+concept QueuedOperator = requires(const Op& a, const DeviceVector<double>& v) {
+  a.apply_without_sum(v, v);
+  { a.product_parts() } -> std::convertible_to<DeviceVector<double>>;
+  { a.n_cleared_rows() } -> std::convertible_to<LocalIndex>;
+  { a.is_queued() } -> std::convertible_to<bool>;
+};
+
+/// Vectors of some variants beside CgVectors. In the formulas, w = A z is CgVectors::ap.
+struct CgExtraVectors {
+  DeviceVector<double> s;  ///< A p
+  DeviceVector<double> z;  ///< M r, or m = M w if pipelined; with a preconditioner alone
+  DeviceVector<double> t;  ///< A M s
+  DeviceVector<double> n;  ///< A m
+
+  /// The number of vectors that a variant needs.
+  static int count(CgVariant variant, bool preconditioned) {
+    if (variant == CgVariant::classic) return 0;
+    return (variant == CgVariant::pipelined ? 3 : 1) + (preconditioned ? 1 : 0);
+  }
+  /// Makes what a variant needs and is not there yet. `make(label)` makes a vector of zeros.
+  template <class Make>
+  void provide(CgVariant variant, bool preconditioned, const Make& make) {
+    const auto need = [&](DeviceVector<double>& vector, const char* label) {
+      if (vector.extent(0) == 0) vector = make(label);
+    };
+    if (variant == CgVariant::classic) return;
+    need(s, "A p");
+    if (preconditioned) need(z, "M r");
+    if (variant == CgVariant::single_reduction) return;
+    need(t, "A M s");
+    need(n, "A m");
+  }
+};
+
+/// Preconditioned conjugate gradients in one of the variants, from x = 0. Kernels read and write
+/// the scalars in device memory. If the exchange and the all-reduce need no host either,
+/// is_queued(), the host launches iterations ahead. It then looks at the state of an earlier batch,
+/// on every rank alike, to see whether the solve has ended.
+///
+/// Rounding makes the recursive residual of the variants with one all-reduce drift from b - A x
+/// faster than that of classic CG. Every `replaced_after` iterations they therefore compute it
+/// anew, with all vectors that depend on it (van der Vorst and Ye 2000). So they attain the
+/// accuracy of classic CG.
+template <QueuedOperator Op>
+class QueuedCg {
+ public:
+  /// Iterations between two looks at the state; a graph has as many.
+  static constexpr int batch = 20;
+  /// Iterations after which the residual is replaced.
+  static constexpr int replaced_after = 100;
+
+  /// Keeps references to `comm`, `a` and the vectors. An empty `inverse_diagonal` means M = I.
+  /// Throws UnavailableError on every rank if `all_reduce` is unavailable, or if the launch is not
+  /// possible with it and the selected exchange. Collective, and so is destruction.
+  QueuedCg(const Communicator& comm, const Op& a, VectorRange range,
+           ConstDeviceVector<double> inverse_diagonal, const AllReduceStrategy& all_reduce,
+           CgVariant variant, CgLaunch launch, const CgVectors& vectors,
+           const CgExtraVectors& extra)
+      : m_comm(comm),
+        m_a(a),
+        m_range(range),
+        m_inverse_diagonal(std::move(inverse_diagonal)),
+        m_variant(variant),
+        m_launch(launch),
+        m_v(vectors),
+        m_extra(extra),
+        m_step(comm, all_reduce),
+        m_state("nekbone_k: CG state"),
+        m_seen{Seen("nekbone_k: CG state seen"), Seen("nekbone_k: CG state seen")} {
+    const LocalIndex n_teams = EntryReduction<BeginTerms<Identity>, PlainSums<2>>::n_teams(range);
+    m_pairs = DeviceVector<EntryValues<2>>("nekbone_k: parts of products", n_teams);
+    m_triples = DeviceVector<EntryValues<3>>("nekbone_k: parts of products",
+                                             variant == CgVariant::pipelined ? n_teams : 0);
+    if (launch == CgLaunch::graph && !KernelGraph::is_available)
+      throw UnavailableError("kernels run on the host");
+    if (launch == CgLaunch::graph && !is_queued())
+      throw UnavailableError(m_step.is_queued()
+                                 ? "the exchange strategy needs the host"
+                                 : "the all-reduce " + all_reduce.name + " needs the host");
+  }
+
+  /// Whether the host waits for nothing within an iteration.
+  bool is_queued() const { return m_step.is_queued() && m_a.is_queued(); }
+
+  /// Solves A x = b. The vectors get the solution, and the residual of the last iteration.
+  /// `progress` is called after every batch with the number of iterations that are known to have
+  /// ended. Collective.
+  CgResult solve(const DeviceVector<double>& b, const CgOptions& options,
+                 const std::function<void(int)>& progress = {}) {
+    prepare(options);
+    m_comm.barrier();
+    const double begin = wall_seconds();
+    begin_solve(b, options);
+    int launched = 0;
+    for (int batches = 0; launched < options.iterations; ++batches) {
+      const int some = std::min(n_of_batch(), options.iterations - launched);
+      launch_iterations(some);
+      launched += some;
+      note_state(batches);
+      // The state of the batch before this one, so that the device has work meanwhile. Kernels on
+      // the host have ended already.
+      if (is_host_device || batches > 0) {
+        const CgState& seen = state_seen(is_host_device ? batches : batches - 1);
+        if (progress) progress(seen.iterations);
+        if (seen.status != CgStatus::running) break;
+      }
+      if (launched % replaced_after == 0 && launched < options.iterations) replace_residual(b);
+    }
+    if (m_variant == CgVariant::classic) update_direction();  // the last update of x
+    Kokkos::fence("nekbone_k: conjugate gradients timed");
+    const double seconds = m_comm.max(wall_seconds() - begin);
+    m_step.check();
+    return result(seconds);
+  }
+
+  /// Forgets recorded kernels. Call it after the exchange strategy of the operator has changed.
+  void forget_recording() { m_graph.reset(); }
+
+  /// Doubles read and written per entry and iteration by the vector kernels, without replacements.
+  int traffic() const {
+    const int jacobi = m_inverse_diagonal.extent(0) > 0 ? 1 : 0;
+    switch (m_variant) {
+      case CgVariant::classic:
+        return 8 + 2 * jacobi;
+      case CgVariant::single_reduction:
+        return 9 + 2 * jacobi;
+      default:
+        return 13 + 2 * jacobi;
+    }
+  }
+  /// Kernels of an iteration on this rank, without those of the operator.
+  int n_kernels() const { return m_variant == CgVariant::classic ? 4 : 2; }
+
+ private:
+  using Seen = Kokkos::View<CgState, Kokkos::SharedHostPinnedSpace>;
+  using Pairs = ProductParts<2>;
+
+  /// Iterations between looks. On a CPU a look costs nothing.
+  static constexpr int n_of_batch() { return is_host_device ? 1 : batch; }
+
+  CgScalars scalars() const { return {m_state, m_history}; }
+  ClearedRows cleared(const DeviceVector<double>& v) const {
+    return {v.data(), m_a.n_cleared_rows()};
+  }
+  void clear_rows(const DeviceVector<double>& v) const {
+    Kokkos::deep_copy(ExecutionSpace(),
+                      Kokkos::subview(v, std::pair(LocalIndex{0}, m_a.n_cleared_rows())), 0.0);
+  }
+  /// z with a preconditioner, else the vector itself.
+  const DeviceVector<double>& preconditioned(const DeviceVector<double>& v) const {
+    return m_inverse_diagonal.extent(0) > 0 ? m_extra.z : v;
+  }
+  /// Calls action(M, M that also stores its results).
+  template <class Action>
+  void with_preconditioners(const Action& action) const {
+    with_preconditioner(m_inverse_diagonal, [&](const auto& m) {
+      action(m, Preconditioned<std::decay_t<decltype(m)>>{m, m_extra.z.data()});
+    });
+  }
+  template <class Terms, int n>
+  void run(const char* label, const Terms& terms, const DeviceVector<EntryValues<n>>& parts) const {
+    EntryReduction<Terms, PlainSums<n>>{m_range, terms, {}, parts}.run(label);
+  }
+
+  void prepare(const CgOptions& options) {
+    const std::size_t length = options.iterations + std::size_t{1};
+    if (m_history.extent(0) >= length) return;
+    m_history = DeviceVector<double>("nekbone_k: history of CG", length);
+    forget_recording();
+  }
+
+  struct SetState {
+    Kokkos::View<CgState, DeviceMemory> state;
+    CgState value;
+    KOKKOS_FUNCTION void operator()(int) const { state() = value; }
+  };
+
+  void begin_solve(const DeviceVector<double>& b, const CgOptions& options) {
+    CgState first;
+    first.tolerance = options.tolerance;
+    first.most_iterations = options.iterations;
+    Kokkos::parallel_for("nekbone_k: CG begins", Kokkos::RangePolicy<ExecutionSpace>(0, 1),
+                         SetState{m_state, first});
+    with_preconditioners([&](const auto& m, const auto& z) {
+      run("nekbone_k: CG begins",
+          BeginTerms<std::decay_t<decltype(m)>>{
+              b.data(),
+              m_v.r.data(),
+              z,
+              {m_v.x.data(), m_v.p.data(), m_v.ap.data(), m_extra.s.data(), m_extra.t.data(),
+               m_extra.n.data()}},
+          m_pairs);
+    });
+    if (m_variant == CgVariant::classic) {
+      m_step.run("nekbone_k: products of b", Pairs(m_pairs), BeginClassic{scalars()});
+    } else {
+      m_a.apply_without_sum(preconditioned(m_v.r), m_v.ap);
+      sum_of_new_vectors(SetAlphaAndBeta::Of::b);
+    }
+  }
+
+  /// Launches iterations, by the graph if it has as many.
+  void launch_iterations(int n) {
+    if (m_launch != CgLaunch::graph || n != batch) {
+      for (int i = 0; i < n; ++i) iterate();
+      return;
+    }
+    if (!m_graph) {
+      m_graph.emplace([&] {
+        for (int i = 0; i < batch; ++i) iterate();
+      });
+    }
+    m_graph->replay();
+  }
+
+  void iterate() const {
+    switch (m_variant) {
+      case CgVariant::classic:
+        return iterate_classic();
+      case CgVariant::single_reduction:
+        return iterate_single_reduction();
+      case CgVariant::pipelined:
+        return iterate_pipelined();
+    }
+  }
+
+  void iterate_classic() const {
+    update_direction();
+    m_a.apply_without_sum(m_v.p, m_v.ap);
+    m_step.run("nekbone_k: alpha", ProductParts<1>(m_a.product_parts()), SetAlpha{scalars()});
+    with_preconditioners([&](const auto& m, const auto&) {
+      run("nekbone_k: update residual",
+          UpdateResidual<std::decay_t<decltype(m)>>{m_state, m, m_v.ap.data(), m_v.r.data()},
+          m_pairs);
+    });
+    m_step.run("nekbone_k: beta", Pairs(m_pairs), SetBeta{scalars()});
+  }
+
+  void update_direction() const {
+    with_preconditioners([&](const auto& m, const auto&) {
+      Kokkos::parallel_for(
+          "nekbone_k: update solution and direction",
+          Kokkos::RangePolicy<ExecutionSpace>(0, m_range.size),
+          UpdateDirection<std::decay_t<decltype(m)>>{m_state, m, m_v.r.data(), m_v.x.data(),
+                                                     m_v.p.data(), cleared(m_v.ap)});
+    });
+  }
+
+  void iterate_single_reduction() const {
+    with_preconditioners([&](const auto& m, const auto& z) {
+      run("nekbone_k: update vectors",
+          SingleReductionTerms<std::decay_t<decltype(m)>>{m_state, z, m_v.x.data(), m_v.r.data(),
+                                                          m_v.p.data(), m_extra.s.data(),
+                                                          m_v.ap.data(), cleared(m_v.ap)},
+          m_pairs);
+    });
+    m_a.apply_without_sum(preconditioned(m_v.r), m_v.ap);
+    sum_of_pairs(SetAlphaAndBeta::Of::iterate);
+  }
+
+  void iterate_pipelined() const {
+    with_preconditioners([&](const auto& m, const auto& stored) {
+      run("nekbone_k: update vectors",
+          PipelinedTerms<std::decay_t<decltype(m)>>{
+              m_state, stored, m_v.x.data(), m_v.r.data(), m_v.p.data(), m_extra.s.data(),
+              m_extra.t.data(), m_v.ap.data(), m_extra.n.data(), cleared(m_extra.n)},
+          m_triples);
+    });
+    sum_beside_apply(SetAlphaAndBeta::Of::iterate);
+  }
+
+  /// Computes r = b - A x, and from it and p all other vectors. Classic CG needs it not.
+  void replace_residual(const DeviceVector<double>& b) const {
+    if (m_variant == CgVariant::classic) return;
+    const bool pipelined = m_variant == CgVariant::pipelined;
+    const DeviceVector<double>& ax = pipelined ? m_extra.n : m_v.ap;
+    clear_rows(ax);
+    m_a.apply_without_sum(m_v.x, ax);
+    with_preconditioners([&](const auto& m, const auto& z) {
+      run("nekbone_k: replace residual",
+          ReplaceResidual<std::decay_t<decltype(m)>>{z, b.data(), m_v.r.data(), ax.data(),
+                                                     cleared(m_v.ap)},
+          m_pairs);
+    });
+    clear_rows(m_extra.s);
+    m_a.apply_without_sum(m_v.p, m_extra.s);
+    m_a.apply_without_sum(preconditioned(m_v.r), m_v.ap);
+    if (pipelined) {
+      precondition(m_extra.s, m_extra.t);
+      m_a.apply_without_sum(preconditioned(m_extra.s), m_extra.t);
+    }
+    sum_of_new_vectors(SetAlphaAndBeta::Of::replaced);
+  }
+
+  /// Sums the products when r, z and w = A z have been computed anew.
+  void sum_of_new_vectors(SetAlphaAndBeta::Of of) const {
+    if (m_variant == CgVariant::single_reduction) return sum_of_pairs(of);
+    precondition(m_v.ap, m_extra.n);
+    sum_beside_apply(of);
+  }
+
+  void sum_of_pairs(SetAlphaAndBeta::Of of) const {
+    m_step.run("nekbone_k: alpha and beta", Pairs(m_pairs), SetAlphaAndBeta{scalars(), of},
+               ProductParts<1>(m_a.product_parts()));
+  }
+
+  /// Preconditions a vector, clears the rows of its image, and forms the products if it is w.
+  void precondition(const DeviceVector<double>& v, const DeviceVector<double>& image) const {
+    with_preconditioners([&](const auto& m, const auto& stored) {
+      run("nekbone_k: precondition",
+          PipelinedProducts<std::decay_t<decltype(m)>>{stored, m_v.r.data(), v.data(),
+                                                       cleared(image)},
+          m_triples);
+    });
+  }
+
+  /// Sums the products over the ranks beside n = A m.
+  void sum_beside_apply(SetAlphaAndBeta::Of of) const {
+    const SetAlphaAndBeta rule{scalars(), of};
+    const ExecutionSpace stream = side_stream();
+    const char* const label = "nekbone_k: alpha and beta";
+    run_after(stream, ExecutionSpace());
+    m_step.start(label, ProductParts<3>(m_triples), rule, stream);
+    m_a.apply_without_sum(preconditioned(m_v.ap), m_extra.n);
+    m_step.finish(label, rule);
+    run_after(ExecutionSpace(), stream);
+  }
+
+  /// Copies the state to the host after everything launched so far. Does not wait.
+  void note_state(int number) {
+    Kokkos::deep_copy(ExecutionSpace(), m_seen[number % 2], m_state);
+    m_noted[number % 2].record(ExecutionSpace());
+  }
+  const CgState& state_seen(int number) const {
+    m_noted[number % 2].wait();
+    return m_seen[number % 2]();
+  }
+
+  CgResult result(double seconds) const {
+    const auto state = Kokkos::create_mirror_view_and_copy(HostMemory(), m_state)();
+    CgResult result;
+    result.iterations = state.iterations;
+    result.broke_down = state.status == CgStatus::broke_down;
+    result.converged =
+        state.status == CgStatus::converged || (state.tolerance == 0 && !result.broke_down);
+    const auto history = Kokkos::create_mirror_view_and_copy(
+        HostMemory(), Kokkos::subview(m_history, std::pair(0, state.iterations + 1)));
+    result.history.assign(history.data(), history.data() + history.extent(0));
+    result.seconds = seconds;
+    return result;
+  }
+
+  const Communicator& m_comm;
+  const Op& m_a;
+  VectorRange m_range;
+  ConstDeviceVector<double> m_inverse_diagonal;
+  CgVariant m_variant;
+  CgLaunch m_launch;
+  CgVectors m_v;
+  CgExtraVectors m_extra;
+  ScalarStep m_step;
+  Kokkos::View<CgState, DeviceMemory> m_state;
+  DeviceVector<double> m_history;
+  DeviceVector<EntryValues<2>> m_pairs;    // parts of products, by team
+  DeviceVector<EntryValues<3>> m_triples;  // the same if pipelined
+  Seen m_seen[2];
+  StreamEvent m_noted[2];
+  std::optional<KernelGraph> m_graph;
+};
+
+}  // namespace nekbone_k

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "solver/queued_cg.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "support/available_strategies.hpp"
+#include "support/cg_system.hpp"
+
+namespace nekbone_k {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+struct Result : CgResult {
+  ById x, r;
+};
+
+/// An all-reduce that kernels can call, if there is one, else the first.
+const AllReduceStrategy& best_sum(const Communicator& comm) {
+  const AllReduceStrategy* const peer = find_all_reduce("peer-memory");
+  return why_unavailable(comm, *peer).empty() ? *peer : all_reduce_strategies().front();
+}
+
+/// A variant and a launch on the vectors of a system.
+template <class Op = EllipticOperator>
+struct Method {
+  Method(System& s, const Op& op, CgVariant variant, CgLaunch launch, bool jacobi)
+      : system(s), vectors(s.vectors()), extra(extra_vectors(s, variant, jacobi)) {
+    ConstDeviceVector<double> diagonal;
+    if (jacobi) diagonal = s.a.inverse_diagonal();
+    cg.emplace(s.comm, op, s.range, diagonal, best_sum(s.comm), variant, launch, vectors, extra);
+  }
+  Method(System& s, CgVariant variant, CgLaunch launch, bool jacobi)
+      : Method(s, s.a, variant, launch, jacobi) {}
+
+  static CgExtraVectors extra_vectors(const System& s, CgVariant variant, bool jacobi) {
+    CgExtraVectors extra;
+    int made = 0;
+    extra.provide(variant, jacobi, [&](const char* label) {
+      ++made;
+      const auto vector = s.space.make_vector(label);
+      Kokkos::deep_copy(vector, nan);  // the solver must not rely on what it finds there
+      return vector;
+    });
+    EXPECT_EQ(made, CgExtraVectors::count(variant, jacobi));
+    return extra;
+  }
+
+  CgResult run(const ById& b, const CgOptions& options,
+               const std::function<void(int)>& progress = {}) {
+    return cg->solve(to_assembled(system.space, system.reference.mesh(), b), options, progress);
+  }
+  Result solve(const ById& b, const CgOptions& options,
+               const std::function<void(int)>& progress = {}) {
+    Result result;
+    static_cast<CgResult&>(result) = run(b, options, progress);
+    result.x = system.by_id(vectors.x);
+    result.r = system.by_id(vectors.r);
+    return result;
+  }
+
+  System& system;
+  CgVectors vectors;
+  CgExtraVectors extra;
+  std::optional<QueuedCg<Op>> cg;
+};
+
+/// Calls action(variant, launch, jacobi) for all that this build and these ranks can do with the
+/// selected exchange strategy.
+template <class Action>
+void for_each_method(System& s, const Action& action) {
+  for (const CgVariant variant : all_cg_variants)
+    for (const CgLaunch launch : {CgLaunch::plain, CgLaunch::graph})
+      for (const bool jacobi : {false, true}) {
+        SCOPED_TRACE(std::string(name(variant)) + ", " + name(launch) + (jacobi ? ", jacobi" : ""));
+        const bool is_queued =
+            s.a.is_queued() &&
+            (s.comm.size() == 1 || best_sum(s.comm).name == std::string("peer-memory"));
+        if (launch == CgLaunch::graph && !(KernelGraph::is_available && is_queued)) {
+          EXPECT_THROW(Method(s, variant, launch, jacobi), UnavailableError);
+          continue;
+        }
+        action(variant, launch, jacobi);
+      }
+}
+
+/// Selects an exchange by one kernel if there is one, so that graphs are tested.
+void select_queued_exchange(System& s) {
+  for (const Strategy& strategy : available_strategies(s.comm)) {
+    s.space.gs().select(strategy);
+    if (s.a.is_queued()) return;
+  }
+  s.space.gs().select(first_strategy());
+}
+
+ById residual_of(const System& s, const ById& b, const ById& x) {
+  ById residual = b;
+  const ById ax = s.reference.apply(x);
+  for (std::size_t i = 0; i < residual.size(); ++i) residual[i] -= ax[i];
+  return residual;
+}
+
+TEST(QueuedCg, HistoryIsTheTextbooks) {
+  for (const int order : {1, 3, 5, 8}) {
+    System s(MPI_COMM_WORLD, mixed_box(), order, 0.1);
+    select_queued_exchange(s);
+    for_each_method(s, [&](CgVariant variant, CgLaunch launch, bool jacobi) {
+      CgResult expected;
+      expected.history = reference_history(
+          s.reference, s.b, jacobi ? s.by_id(s.a.inverse_diagonal()) : ById(s.b.size(), 1), 20);
+      Method method(s, variant, launch, jacobi);
+      for (int run = 0; run < 2; ++run) {  // the second run replays what the first one recorded
+        const Result result = method.solve(s.b, {20, 0});
+        EXPECT_EQ(result.iterations, 20);
+        EXPECT_TRUE(result.converged);
+        expect_same_history(result, expected, 1e-11);
+      }
+    });
+  }
+}
+
+TEST(QueuedCg, WorksWithEveryExchangeStrategy) {
+  System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
+  CgResult expected;
+  expected.history = reference_history(s.reference, s.b, ById(s.b.size(), 1), 21);
+  for (const Strategy& strategy : available_strategies(s.comm)) {
+    SCOPED_TRACE(strategy.name);
+    s.space.gs().select(strategy);
+    for_each_method(s, [&](CgVariant variant, CgLaunch launch, bool jacobi) {
+      if (jacobi) return;
+      expect_same_history(Method(s, variant, launch, jacobi).solve(s.b, {21, 0}), expected, 1e-11);
+    });
+  }
+}
+
+TEST(QueuedCg, WorksWithEveryAllReduce) {
+  System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
+  CgResult expected;
+  expected.history = reference_history(s.reference, s.b, ById(s.b.size(), 1), 21);
+  for (const AllReduceStrategy& sum : all_reduce_strategies()) {
+    if (!why_unavailable(s.comm, sum).empty()) continue;
+    for (const CgVariant variant : all_cg_variants) {
+      SCOPED_TRACE(sum.name + ", " + name(variant));
+      const CgVectors vectors = s.vectors();
+      QueuedCg<EllipticOperator> cg(s.comm, s.a, s.range, {}, sum, variant, CgLaunch::plain,
+                                    vectors, Method<>::extra_vectors(s, variant, false));
+      expect_same_history(cg.solve(to_assembled(s.space, s.reference.mesh(), s.b), {21, 0}),
+                          expected, 1e-11);
+    }
+  }
+}
+
+TEST(QueuedCg, StopsAtTheFirstResidualBelowTheTolerance) {
+  System s(MPI_COMM_WORLD, mixed_box(), 4, 0.1);
+  select_queued_exchange(s);
+  for_each_method(s, [&](CgVariant variant, CgLaunch launch, bool jacobi) {
+    Method method(s, variant, launch, jacobi);
+    // One of them early in a batch, one at the first iteration, one that is never met.
+    for (const double tolerance : {0.5, 1e-3, 1e-8}) {
+      const Result result = method.solve(s.b, {400, tolerance});
+      EXPECT_TRUE(result.converged);
+      EXPECT_FALSE(result.broke_down);
+      ASSERT_EQ(result.history.size(), result.iterations + 1u);
+      EXPECT_LE(result.residual(), tolerance * result.history.front());
+      for (int i = 0; i < result.iterations; ++i)
+        EXPECT_GT(result.history[i], tolerance * result.history.front()) << i;
+      // The iterate is that of this iteration, although later ones were launched.
+      const ById residual = residual_of(s, s.b, result.x);
+      EXPECT_NEAR(norm(residual), result.residual(), 1e-11 * norm(s.b));
+      EXPECT_LE(relative_difference(result.r, residual), 1e-11 * norm(s.b) / result.residual());
+    }
+    const Result late = method.solve(s.b, {7, 1e-12});
+    EXPECT_EQ(late.iterations, 7);
+    EXPECT_FALSE(late.converged);
+    EXPECT_FALSE(late.broke_down);
+    EXPECT_LE(relative_difference(late.r, residual_of(s, s.b, late.x)), 1e-11);
+  });
+}
+
+TEST(QueuedCg, RunsExactlyTheIterationsWithoutATolerance) {
+  System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
+  select_queued_exchange(s);
+  for_each_method(s, [&](CgVariant variant, CgLaunch launch, bool jacobi) {
+    Method method(s, variant, launch, jacobi);
+    for (const int iterations : {0, 1, 17, 40, 53}) {
+      std::vector<int> progress;
+      const Result result =
+          method.solve(s.b, {iterations, 0}, [&](int i) { progress.push_back(i); });
+      EXPECT_EQ(result.iterations, iterations);
+      EXPECT_EQ(result.history.size(), iterations + 1u);
+      EXPECT_TRUE(result.converged);
+      EXPECT_TRUE(std::is_sorted(progress.begin(), progress.end()));
+      if (iterations > 0 && is_host_device) EXPECT_EQ(progress.back(), iterations);
+      EXPECT_LE(norm(residual_of(s, s.b, result.x)), result.history.front());
+    }
+  });
+}
+
+// Far past convergence the products underflow.
+TEST(QueuedCg, RunsExactlyTheIterationsPastUnderflow) {
+  System s(MPI_COMM_WORLD, mixed_box(), 1, 1.0);
+  for_each_method(s, [&](CgVariant variant, CgLaunch launch, bool jacobi) {
+    const Result result = Method(s, variant, launch, jacobi).solve(s.b, {90, 0});
+    EXPECT_EQ(result.iterations, 90);
+    EXPECT_FALSE(result.broke_down);
+    EXPECT_LE(relative_difference(result.x, s.exact), 1e-11);
+  });
+}
+
+TEST(QueuedCg, SolvesNothingForNothing) {
+  System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
+  for_each_method(s, [&](CgVariant variant, CgLaunch launch, bool jacobi) {
+    for (const CgOptions options : {CgOptions{20, 0}, CgOptions{20, 1e-8}}) {
+      const Result result = Method(s, variant, launch, jacobi).solve(ById(s.b.size(), 0), options);
+      EXPECT_EQ(result.iterations, options.tolerance > 0 ? 0 : 20);
+      EXPECT_TRUE(result.converged);
+      EXPECT_FALSE(result.broke_down);
+      EXPECT_EQ(result.residual(), 0);
+      EXPECT_EQ(max_abs(result.x), 0);
+    }
+  });
+}
+
+// The condition number is large, so that rounding decides what is attained.
+TEST(QueuedCg, AttainsTheAccuracyOfClassicCg) {
+  MeshSpec stretched = mixed_box();
+  stretched.extent = {30, 1, 1};
+  System s(MPI_COMM_WORLD, stretched, 5, 1e-3);
+  const auto attained = [&](const ById& x) { return norm(residual_of(s, s.b, x)) / norm(s.b); };
+  for (const bool jacobi : {false, true}) {
+    const CgVectors v = s.vectors();
+    conjugate_gradients(s.comm, s.a, jacobi ? s.jacobi() : s.plain(), v, {1000, 0});
+    const double classic = attained(s.by_id(v.x));
+    EXPECT_LT(classic, 1e-11);
+    for (const CgVariant variant : all_cg_variants) {
+      SCOPED_TRACE(std::string(name(variant)) + (jacobi ? ", jacobi" : ""));
+      const Result result = Method(s, variant, CgLaunch::plain, jacobi).solve(s.b, {1000, 0});
+      EXPECT_FALSE(result.broke_down);
+      EXPECT_LE(attained(result.x), 3 * classic);
+    }
+  }
+}
+
+// An indefinite operator breaks down at the same iteration as in classic CG.
+TEST(QueuedCg, ReportsTheIterationOfABreakdown) {
+  System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
+  select_queued_exchange(s);
+  EllipticOperator indefinite(s.space, s.geometry, -60.0, best_sum(s.comm));
+  const CgResult expected =
+      conjugate_gradients(s.comm, indefinite, s.plain(), s.vectors(), {50, 0});
+  ASSERT_TRUE(expected.broke_down);
+  ASSERT_GT(expected.iterations, 0);
+  for_each_method(s, [&](CgVariant variant, CgLaunch launch, bool jacobi) {
+    if (jacobi) return;
+    const Result result = Method(s, indefinite, variant, launch, jacobi).solve(s.b, {50, 0});
+    EXPECT_TRUE(result.broke_down);
+    EXPECT_FALSE(result.converged);
+    EXPECT_EQ(result.iterations, expected.iterations);
+    EXPECT_EQ(result.history.size(), expected.history.size());
+    for (const double x : result.x) EXPECT_TRUE(std::isfinite(x));
+  });
+}
+
+TEST(QueuedCg, ReportsNotANumber) {
+  System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
+  ById b = s.b;
+  *std::find_if(b.begin() + b.size() / 2, b.end(), [](double value) { return value != 0; }) = nan;
+  for_each_method(s, [&](CgVariant variant, CgLaunch launch, bool jacobi) {
+    Method method(s, variant, launch, jacobi);
+    const CgResult broken = method.run(b, {50, 1e-8});
+    EXPECT_TRUE(broken.broke_down);
+    EXPECT_FALSE(broken.converged);
+    EXPECT_EQ(broken.iterations, 0);
+    // Nothing of it is left in the vectors.
+    const Result result = method.solve(s.b, {400, 1e-10});
+    EXPECT_TRUE(result.converged);
+    EXPECT_LE(norm(residual_of(s, s.b, result.x)), 2e-10 * norm(s.b));
+  });
+}
+
+// Ranks without elements in the interior, without neighbours, and with one element.
+TEST(QueuedCg, WorksOnTheSmallestMeshes) {
+  for (const std::array<int, 3> elements : {std::array{1, 1, 7}, std::array{7, 2, 1}}) {
+    MeshSpec spec = mixed_box();
+    spec.elements = elements;
+    for (const bool periodic : {false, true}) {
+      spec.periodic = {false, false, periodic};
+      System s(MPI_COMM_WORLD, spec, 2, 1.0);
+      select_queued_exchange(s);
+      for_each_method(s, [&](CgVariant variant, CgLaunch launch, bool jacobi) {
+        const Result result = Method(s, variant, launch, jacobi).solve(s.b, {400, 1e-12});
+        EXPECT_TRUE(result.converged);
+        EXPECT_LE(relative_difference(result.x, s.exact), 1e-9);
+      });
+    }
+  }
+}
+
+}  // namespace
+}  // namespace nekbone_k
