@@ -19,6 +19,7 @@
 #include "report/warnings.hpp"
 #include "selection/memory.hpp"
 #include "tuning/all_reduce_tuner.hpp"
+#include "tuning/decision_cache.hpp"
 #include "tuning/tuning_watch.hpp"
 
 namespace nekbone_k {
@@ -68,7 +69,15 @@ Skipped find_skipped(const Communicator& comm, const Case& input, const TuningGu
   return skipped;
 }
 
-/// The text on strategies that a run would skip and on a cache that it could not write. Collective.
+/// Why a run could not read or write its cache; empty if it could. Not collective.
+std::string cache_fault(const Case& input) {
+  const std::string& path = input.tuning_cache;
+  if (const std::string why = why_not_replaceable(path); !why.empty())
+    return fmt::format("{} cannot be written: {}; a run would keep no choice", path, why);
+  return DecisionCache(path).why_unusable();
+}
+
+/// The text on strategies that a run would skip and on a cache that it could not use. Collective.
 std::string would_skip_text(const Communicator& comm, const Case& input, const Skipped& skipped) {
   const auto section = [](const char* title, const Groups<std::string>& groups) {
     std::string text;
@@ -79,12 +88,9 @@ std::string would_skip_text(const Communicator& comm, const Case& input, const S
   std::string text =
       section("strategies", skipped.strategies) + section("all-reduces", skipped.all_reduces);
   if (input.tuning_mode == TuningMode::cached) {
-    const std::string why =
-        comm.broadcast(comm.is_root() ? why_not_replaceable(input.tuning_cache) : "");
-    if (!why.empty())
-      text += labelled_line("WARNING",
-                            fmt::format("{}: {} cannot be written: {}; a run would keep no choice",
-                                        input.cache_place, input.tuning_cache, why));
+    const std::string fault = comm.broadcast(comm.is_root() ? cache_fault(input) : "");
+    if (!fault.empty())
+      text += labelled_line("WARNING", fmt::format("{}: {}", input.cache_place, fault));
   }
   return text;
 }

@@ -80,7 +80,7 @@ Content read(const std::string& path) {
     else
       for (const Json& entry : json.at("decisions")) content.entries.push_back(to_entry(entry));
   } catch (const Json::exception&) {
-    content.complaint = "it is no cache of decisions";
+    content.complaint = "it is not a cache of decisions";
     content.is_none = true;
   }
   return content;
@@ -209,6 +209,15 @@ DecisionCache::Found DecisionCache::find(const DecisionKey& key) const {
   return {{},
           fmt::format("of {} the nearest in {} differs: {}", key.kind, m_path,
                       fmt::join(nearest->key.differences(key), "; "))};
+}
+
+std::string DecisionCache::why_unusable() const {
+  const Content content = read(m_path);
+  if (content.complaint.empty()) return {};
+  return fmt::format("{} cannot be used: {}; a run would measure anew and {}", m_path,
+                     content.complaint,
+                     content.is_none ? fmt::format("rename it to {}", beside(m_path, ".unreadable"))
+                                     : "keep no choice");
 }
 
 std::string DecisionCache::store(const DecisionKey& key, const Decision& decision) const {

@@ -54,6 +54,10 @@ class DecisionCache {
   /// choice, or that the file cannot be read.
   Found find(const DecisionKey& key) const;
 
+  /// Why a run can take no choice from the file: "F cannot be used: it is …, so a run …". Empty if
+  /// it can, or if the file does not exist yet.
+  std::string why_unusable() const;
+
   /// Stores a choice, in place of one with the same key. Renames a file that is not a cache to
   /// PATH.unreadable. Returns the error in words; empty if there is none.
   std::string store(const DecisionKey& key, const Decision& decision) const;

@@ -788,6 +788,33 @@ class CommandLine(RunTest):
         self.assertRegex(run.err, "line 1 cannot be read", str(run))
         self.assertRegex(" ".join(run.out.split()), "WARNING .*none/cache.json cannot be written: No such file", str(run))
 
+    def test_dry_run_warns_of_a_cache_that_a_run_could_not_use(self):
+        folder = self.new_folder()
+        (folder / "folder").mkdir()
+        texts = {"nonsense.json": "nonsense", "old.json": '{"decision_cache": 1, "decisions": []}',
+                 "good.json": '{"decision_cache": 2, "decisions": []}'}
+        for name, text in texts.items():
+            (folder / name).write_text(text)
+        warnings = {
+            "folder": r"folder cannot be written: Is a directory; a run would keep no choice",
+            "nonsense.json": r"nonsense\.json cannot be used: it is not a cache of decisions; a run would measure anew "
+                             r"and rename it to nonsense\.json\.unreadable",
+            "old.json": r"old\.json cannot be used: it is of another version; .* would measure anew and keep no choice",
+            "good.json": None,
+            "new.json": None}
+        for cache, warning in warnings.items():
+            with self.subTest(cache):
+                run = self.run_program(2, "smoke.yaml", "--dry-run", *small(
+                    gather_scatter__tuning__mode="cached", gather_scatter__tuning__cache=cache), folder=folder)
+                self.assertEqual(run.code, 0, str(run))
+                if warning:
+                    self.assertRegex(" ".join(run.out.split()), f"WARNING .*: {warning}", str(run))
+                else:
+                    self.assertNotIn(cache, run.out, str(run))
+                self.assert_files(run, "folder", *texts)
+        for name, text in texts.items():
+            self.assertEqual((folder / name).read_text(), text)
+
     def test_one_rank_that_compares_nothing_says_so(self):
         for more in ([], ["--dry-run"]):
             run = self.run_program(0, "smoke.yaml", *small(problem="none"), *more)
