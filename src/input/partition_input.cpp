@@ -51,7 +51,10 @@ std::optional<GivenPartition> PartitionRule::convert(const YamlValue& given) con
 }
 
 std::string PartitionRule::allowed(const YamlValue& given) const {
-  return "a list of 3 integers, each at least 1, or " + partition_words.allowed(given);
+  const std::string meant = list_meant_by(blocks_rule, given, 3);
+  return fmt::format("a list of 3 integers, each at least 1, {}or {}",
+                     meant.empty() ? "" : fmt::format("such as {}, ", meant),
+                     partition_words.allowed(given));
 }
 
 Json PartitionRule::schema() const {

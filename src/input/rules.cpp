@@ -31,6 +31,21 @@ bool is_plain(const YamlValue& given) {
 
 }  // namespace
 
+std::vector<YamlValue> words_of(const YamlValue& given) {
+  std::vector<YamlValue> words;
+  if (given.kind != YamlValue::Kind::scalar) return words;
+  constexpr const char* separators = ", ()[]";
+  const std::string& text = given.text;
+  for (std::size_t begin = text.find_first_not_of(separators); begin != text.npos;) {
+    const std::size_t end = std::min(text.find_first_of(separators, begin), text.size());
+    YamlValue& word = words.emplace_back();
+    word.kind = YamlValue::Kind::scalar;
+    word.text = text.substr(begin, end - begin);
+    begin = text.find_first_not_of(separators, end);
+  }
+  return words;
+}
+
 std::optional<int> Integers::convert(const YamlValue& given) const {
   const auto value = is_plain(given) ? to_number<int>(given.text) : std::nullopt;
   return value && min <= *value && *value <= max ? value : std::nullopt;

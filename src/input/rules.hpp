@@ -118,6 +118,34 @@ std::string allowed_by(const Rule& rule, const std::vector<typename Rule::Value>
   return fmt::format("a list of at least one, each {}", rule.allowed({}));
 }
 
+/// The words of a text such as "3, 3, 3" or "(3 3 3)", as values.
+std::vector<YamlValue> words_of(const YamlValue& given);
+
+/// The list that a text without the brackets of YAML means, e.g. "[3, 3, 3]" for "3,3,3". Empty if
+/// it has only one word, not `count` of them (0: any number), or one that `rule` rejects.
+template <class Rule>
+std::string list_meant_by(const Rule& rule, const YamlValue& given, std::size_t count = 0) {
+  const std::vector<YamlValue> words = words_of(given);
+  if (words.size() < 2 || (count > 0 && words.size() != count)) return {};
+  std::string list;
+  for (const YamlValue& word : words) {
+    if (!rule.convert(word)) return {};
+    list += (list.empty() ? "" : ", ") + word.text;
+  }
+  return printable("[" + list + "]");
+}
+
+/// The values allowed in place of the scalar `given` for a key that also takes a list of `count`
+/// values (0: any number).
+template <class Rule>
+std::string allowed_or_list(const Rule& rule, const YamlValue& given, std::size_t count = 0) {
+  const std::string one = rule.allowed({}), nearest = rule.allowed(given);
+  const std::string meant = list_meant_by(rule, given, count);
+  if (meant.empty() && nearest != one) return nearest;  // it suggests a word
+  return fmt::format("{}, or a list of {}{}", one, count > 0 ? fmt::format("{}", count) : "them",
+                     meant.empty() ? "" : ", such as " + meant);
+}
+
 template <class Rule>
 std::string type_by(const Rule& rule, const typename Rule::Value&) {
   return rule.type();

@@ -39,7 +39,7 @@ class YamlReader {
     const YamlValue* given = find(key);
     if (!given) return;
     if (given->kind == YamlValue::Kind::scalar) {
-      values.fill(accept(key, *given, rule));
+      values.fill(accept_one(key, *given, rule, values.size()));
       return;
     }
     if (given->kind != YamlValue::Kind::list || given->items.size() != values.size())
@@ -53,7 +53,7 @@ class YamlReader {
     const YamlValue* given = find(key);
     if (!given) return;
     if (given->kind == YamlValue::Kind::scalar) {
-      values = {accept(key, *given, rule)};
+      values = {accept_one(key, *given, rule)};
       return;
     }
     if (given->kind != YamlValue::Kind::list || given->items.empty())
@@ -89,6 +89,14 @@ class YamlReader {
   typename Rule::Value accept(const std::string& key, const YamlValue& given, const Rule& rule) {
     const auto value = rule.convert(given);
     if (!value) reject(key, given, rule.allowed(given));
+    return *value;
+  }
+  /// Accepts a scalar in place of a list of `count` values (0: any number).
+  template <class Rule>
+  typename Rule::Value accept_one(const std::string& key, const YamlValue& given, const Rule& rule,
+                                  std::size_t count = 0) {
+    const auto value = rule.convert(given);
+    if (!value) reject(key, given, allowed_or_list(rule, given, count));
     return *value;
   }
   [[noreturn]] void reject(const std::string& key, const YamlValue& given,

@@ -148,7 +148,28 @@ const std::vector<Mistake> wrong_types{
      "x.yaml:1: orders: given a mapping; allowed: a list of at least one, each an integer from 1 "
      "to 31"},
     {"TextForAList", "orders: all",
-     "x.yaml:1: orders: given 'all'; allowed: an integer from 1 to 31"},
+     "x.yaml:1: orders: given 'all'; allowed: an integer from 1 to 31, or a list of them"},
+    {"TextForAListOfOrders", "orders: 1 3",
+     "x.yaml:1: orders: given '1 3'; allowed: an integer from 1 to 31, or a list of them, such as "
+     "[1, 3]"},
+    {"TextForThree", "mesh: {elements: four}",
+     "x.yaml:1: mesh.elements: given 'four'; allowed: an integer from 1 to 2147483647, or a list "
+     "of 3"},
+    {"ThreeWithoutBrackets", "mesh:\n  elements: 3,4,5\n",
+     "x.yaml:2: mesh.elements: given '3,4,5'; allowed: an integer from 1 to 2147483647, or a list "
+     "of 3, such as [3, 4, 5]"},
+    {"ThreeInParentheses", "mesh:\n  extent: (1.5, 1, 2)\n",
+     "x.yaml:2: mesh.extent: given '(1.5, 1, 2)'; allowed: a number >= 1e-50 and <= 1e+50, or a "
+     "list of 3, such as [1.5, 1, 2]"},
+    {"ThreeInQuotes", "mesh: {periodic: '[true, false, true]'}",
+     "x.yaml:1: mesh.periodic: given the text \"[true, false, true]\"; allowed: true or false, or "
+     "a list of 3, such as [true, false, true]"},
+    {"PartitionWithoutBrackets", "mesh:\n  partition: 1,1,1\n",
+     "x.yaml:2: mesh.partition: given '1,1,1'; allowed: a list of 3 integers, each at least 1, "
+     "such as [1, 1, 1], or one of auto, bisection, slabs"},
+    {"StrategiesWithoutBrackets", "gather_scatter:\n  strategies: host-put, host-pairwise\n",
+     "x.yaml:2: gather_scatter.strategies: given 'host-put, host-pairwise'; allowed: one of all" +
+         strategy_names() + ", or a list of them, such as [host-put, host-pairwise]"},
     {"UnknownWordForAList", "gather_scatter: {strategies: device-pairwize}",
      "x.yaml:1: gather_scatter.strategies: given 'device-pairwize'; allowed: one of all, "
      "device-pairwise"},
