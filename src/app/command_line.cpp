@@ -207,6 +207,22 @@ void require_valid(const CLI::App& app, const Options& options, int argc, char**
     throw InputError("no input file given; try: nekbone-k inputs/smoke.yaml, or --help");
 }
 
+/// Throws InputError if a second key follows the key of --help.
+void require_one_key(const CLI::App& app, const Options& options, int argc, char** argv) {
+  const std::vector<std::string_view> words(argv + 1, argv + argc);
+  const auto help = std::find_if(words.begin(), words.end(), [](std::string_view word) {
+    return word.starts_with("--help") || word.starts_with("-h");
+  });
+  std::vector<std::string> others = app.remaining();
+  others.insert(others.begin(), options.input);  // CLI11 takes the first one for the input file
+  for (const std::string& other : others)
+    if (!other.empty() && !other.starts_with("-") &&
+        std::find(help, words.end(), other) != words.end())
+      throw InputError(
+          fmt::format("--help: given '{0}' and '{1}'; allowed: one key, such as --help {0}",
+                      printable(*options.help), printable(other)));
+}
+
 std::string list_of_keys(const Options& options) {
   if (options.list_keys == "markdown") return keys_as_markdown();
   if (options.list_keys == "schema") return keys_as_schema();
@@ -271,6 +287,7 @@ CommandLine parse_command_line(int argc, char** argv) {
     if (!wrong.empty()) throw InputError(wrong);
     require_valid(app, options, argc, argv);
   }
+  if (options.help && !options.help->empty()) require_one_key(app, options, argc, argv);
   line.text = requested_text(app, options);
   line.input = options.input;
   line.overrides = options.overrides;

@@ -37,6 +37,8 @@ class Help(harness.CliTest):
         self.assertEqual(self.said(0, "-h", "solver.tolerance"), text)
         self.assertEqual(self.said(0, "--help=solver.tolerance"), text)
         self.assertEqual(self.said(2, "--help", "solver.tolerance"), text)
+        self.assertEqual(self.said(0, "smoke.yaml", "--help", "solver.tolerance"), text)
+        self.assertEqual(self.said(0, "--help", "solver.tolerance", "--full"), text)
 
     def test_of_a_section(self):
         text = self.said(0, "--help", "gather_scatter.tuning")
