@@ -9,6 +9,7 @@
 #include <array>
 #include <csignal>
 #include <string>
+#include <string_view>
 
 #include "app/command_line.hpp"
 #include "app/run.hpp"
@@ -65,21 +66,38 @@ bool run_command(const Communicator& comm, const Request& request, const MpiTria
   return line.dry_run ? dry_run(comm, input) : run(comm, input, trial, line.detail);
 }
 
+struct Interruption {
+  int signal;
+  std::string_view name;
+};
+/// Signals by which a user, a scheduler or a closed terminal ends a job.
+constexpr std::array<Interruption, 8> interruptions{{{SIGINT, "SIGINT"},
+                                                     {SIGTERM, "SIGTERM"},
+                                                     {SIGHUP, "SIGHUP"},
+                                                     {SIGQUIT, "SIGQUIT"},
+                                                     {SIGALRM, "SIGALRM"},
+                                                     {SIGXCPU, "SIGXCPU"},
+                                                     {SIGUSR1, "SIGUSR1"},
+                                                     {SIGUSR2, "SIGUSR2"}}};
+
 /// Ends this rank at once; the launcher then ends the others. Makes only calls that a signal
 /// handler may make. Every rank prints the message, because the launcher may drop the last output
 /// of some.
 void end_on_signal(int signal) {
   take_back_on_interruption();  // first, because stderr may block
-  static constexpr char text[] = "\nnekbone-k: interrupted\n";
+  std::string_view name;
+  for (const Interruption& interruption : interruptions)
+    if (interruption.signal == signal) name = interruption.name;
+  std::array<char, 64> text{};
+  std::size_t length = 0;
+  for (const std::string_view part :
+       {std::string_view("\nnekbone-k: interrupted by "), name, std::string_view("\n")})
+    length += part.copy(text.data() + length, text.size() - length);
   // A full pipe that nobody reads must not keep the rank from ending.
   pollfd ready{STDERR_FILENO, POLLOUT, 0};
-  if (poll(&ready, 1, 0) == 1) static_cast<void>(!write(STDERR_FILENO, text, sizeof(text) - 1));
+  if (poll(&ready, 1, 0) == 1) static_cast<void>(!write(STDERR_FILENO, text.data(), length));
   _exit(128 + signal);
 }
-
-/// Signals by which a user, a scheduler or a closed terminal ends a job.
-constexpr std::array interruptions{SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
-                                   SIGALRM, SIGXCPU, SIGUSR1, SIGUSR2};
 
 /// Installs `handler`. SIGINT and SIGTERM always end the job. Other signals keep their action if
 /// they are ignored, e.g. under nohup, or if a library handles them.
@@ -87,8 +105,8 @@ void handle_interruptions(void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler;
   sigemptyset(&action.sa_mask);
-  for (const int signal : interruptions) sigaddset(&action.sa_mask, signal);
-  for (const int signal : interruptions) {
+  for (const auto& [signal, name] : interruptions) sigaddset(&action.sa_mask, signal);
+  for (const auto& [signal, name] : interruptions) {
     struct sigaction before {};
     sigaction(signal, nullptr, &before);
     if (signal == SIGINT || signal == SIGTERM || before.sa_handler == SIG_DFL ||
