@@ -418,8 +418,10 @@ std::string Journal::complaint() const {
         m_path, why);
   if (m_unreadable.empty()) return {};
   return fmt::format(
-      "of {} line{} {} cannot be read: what stood there is tried; mend it or delete it", m_path,
-      m_unreadable.size() == 1 ? "" : "s", ranges_text(m_unreadable));
+      "the journal {}: line{} {} cannot be read, so this run may try a strategy that failed "
+      "before; correct or delete {}",
+      m_path, m_unreadable.size() == 1 ? "" : "s", ranges_text(m_unreadable),
+      m_unreadable.size() == 1 ? "the line" : "these lines");
 }
 
 std::string Journal::why_excluded(const std::string& strategy) const {

@@ -363,9 +363,9 @@ TEST_F(JournalTest, LosesNothingToALineThatWasHalfWritten) {
   status_of([](Journal&) { ::raise(SIGABRT); });
   const Journal journal(path(), "here");
   EXPECT_NE(journal.why_excluded("host-put"), "");
-  EXPECT_EQ(journal.complaint(), "of " + path() +
-                                     " line 1 cannot be read: what stood there is tried; mend it "
-                                     "or delete it");
+  EXPECT_EQ(journal.complaint(), "the journal " + path() +
+                                     ": line 1 cannot be read, so this run may try a strategy that "
+                                     "failed before; correct or delete the line");
 }
 
 TEST_F(JournalTest, ComplainsOfNothingElse) {
