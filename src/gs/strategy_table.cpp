@@ -82,11 +82,12 @@ std::vector<Strategy> make_table() {
       {{"device-persistent", device, "MPI_Startall on device buffers", make_persistent}, by_device},
       {{"host-persistent", host, "MPI_Startall on host copies", host_staged<make_persistent>},
        by_host},
-      {{"device-datatypes", device, "MPI_Isend of datatypes on the field", make_datatypes},
+      {{"device-datatypes", device, "MPI_Isend of indexed datatypes on the field", make_datatypes},
        by_datatypes},
-      {{"device-pipelined", device, "each message sent once it is packed", make_pipelined},
+      {{"device-pipelined", device, "each message is sent once it is packed", make_pipelined},
        by_device},
-      {{"host-pipelined", host, "each message staged once it is packed", make_host_pipelined},
+      {{"host-pipelined", host, "each message is staged and sent once it is packed",
+        make_host_pipelined},
        by_host},
       {{"device-neighbour", device, "MPI_Ineighbor_alltoallv on device buffers",
         make_neighbour_collective},
@@ -100,9 +101,10 @@ std::vector<Strategy> make_table() {
       {{"device-put", device, "MPI_Put into device buffers", make_one_sided}, putting(by_device)},
       {{"host-put", host, "MPI_Put into host copies", host_staged<make_one_sided>},
        putting(by_host)},
-      {{"device-node-aware", device, "one message a node pair, on device buffers", make_node_aware},
+      {{"device-node-aware", device, "one message per pair of nodes, on device buffers",
+        make_node_aware},
        gathering(by_device)},
-      {{"host-node-aware", host, "one message a node pair, on host copies",
+      {{"host-node-aware", host, "one message per pair of nodes, on host copies",
         host_staged<make_host_node_aware>},
        gathering(by_host)},
       {{"device-crystal", device, "crystal router on device buffers", make_crystal_router},
@@ -126,7 +128,7 @@ std::vector<Strategy> make_table() {
     if (!lines[i].group.can_overlap) continue;
     Strategy overlapped = table[i];
     overlapped.name += "+overlap";
-    overlapped.description += ", interior elements meanwhile";
+    overlapped.description += ", overlapped with Ax";
     overlapped.overlapped = true;
     overlapped.cost.one_kernel = false;
     table.push_back(overlapped);
