@@ -71,7 +71,7 @@ struct SizeCase {
       names.push_back(strategy.name);
       exchanges.push_back(std::make_unique<HaloExchange<double>>(comm, plan, strategy));
       samples.push_back(bench.sample_of([this, exchange = exchanges.back().get()] {
-        exchange->exchange(field, Reduction::add);
+        FieldExchange(*exchange, field, Reduction::add).run();
       }));
     }
     const std::vector<Timing> all = bench.measure(samples);

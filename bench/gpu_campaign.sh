@@ -12,11 +12,12 @@
 #   weak-NP     the same in hipBone's other cases pinned-NP    the selection and pinned strategies
 #   gs64-NP     inputs/gs64.yaml                  exchange-NP  one exchange by size
 #   faults-NP   a GPU-aware MPI that is made to crash on device memory; needs jsonschema
+#   methods-NP    every method of CG on small meshes; METHOD_ROWS limits them (bench/cg_methods.py)
 #   first-run-NP  inputs/smoke.yaml twice without earlier trial results: both must pass
 # The last lines have the time and the outcome of each part.
 set -uo pipefail
 if [[ $# -lt 3 || ! -x $1/nekbone-k ]]; then
-  sed -n '3,16s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+  sed -n '3,18s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
   exit 2
 fi
 bin=$(cd "$1" && pwd)
@@ -91,6 +92,10 @@ run_part() {
       python3 bench/cg_rows.py --out "$out/cg-sizes.json" "$program" \
         1:20 1:40 1:80 1:126 1:160 3:16 3:24 3:42 3:70 3:100 7:6 7:10 7:18 7:28 7:40 7:56 \
         11:4 11:7 11:12 11:20 11:36 ;;
+    methods)
+      # shellcheck disable=SC2086
+      python3 bench/cg_methods.py --launcher "mpirun -np $np" --ranks "$np" --out "$out/cg-methods-$np.json" \
+        "$program" ${METHOD_ROWS:-} ;;
     trilinear | affine)
       python3 bench/cg_rows.py --set "operator.geometry=$part" --out "$out/cg-rows-$part.json" \
         "$program" 1:160 3:100 7:56 11:36 ;;

@@ -61,15 +61,24 @@ struct SolveStrategies {
   std::vector<AllReduceStrategy> other_all_reduces;  ///< verified, not selected, the fastest first
 };
 
+/// Inputs of the selection of the method of CG.
+struct SolveConditions {
+  const MachineRecord& machine;
+  const MemoryBudget& memory;
+  double sum_seconds = 0;  ///< of one all-reduce; 0 on one rank
+};
+
 /// Solves the case by CG on `discretization`, which must have order solver.order. Collective.
 ///
 /// 1. Verifies the exchange with CG's operands. If it is wrong, takes the best other one.
-/// 2. Solves and checks the result.
-/// 3. Calls `before_comparisons` with the record, so that a crash in step 4 does not lose it.
-/// 4. If the case asks for it, compares the exchange with others, and deterministic with ordinary
+/// 2. Selects the method of CG.
+/// 3. Solves and checks the result.
+/// 4. Calls `before_comparisons` with the record, so that a crash in step 5 does not lose it.
+/// 5. If the case asks for it, compares the exchange with others, and deterministic with ordinary
 ///    sums.
 SolveRecord solve(const Communicator& comm, const Case& input, Discretization& discretization,
-                  SolveStrategies strategies, TuningGuard& guard, Progress& progress,
+                  SolveStrategies strategies, const SolveConditions& conditions, TuningGuard& guard,
+                  Progress& progress,
                   const std::function<void(const SolveRecord&)>& before_comparisons);
 
 }  // namespace nekbone_k

@@ -107,9 +107,16 @@ const AllReduceStrategy* selected_sum(const RunRecord& record) {
   return &record.all_reduce->candidates[record.all_reduce->selected].strategy;
 }
 
+/// The time of the selected all-reduce; 0 if it was not timed, as on one rank.
+double seconds_of_sum(const AllReduceTuning& tuning) {
+  const auto& timing = tuning.candidates[tuning.selected].timing;
+  return timing ? timing->cost.median : 0;
+}
+
 /// Solves with the selected strategies, if there are any. `discretization` must have the solver's
 /// order. Calls `write_so_far` when the solution is recorded but comparisons follow. Collective.
-void solve_by_selected(const Communicator& comm, Discretization& discretization, TuningGuard& guard,
+void solve_by_selected(const Communicator& comm, Discretization& discretization,
+                       const MemoryBudget& memory, TuningGuard& guard,
                        const std::function<void()>& write_so_far, Display& display,
                        RunRecord& record) {
   const Case& input = record.input;
@@ -118,13 +125,14 @@ void solve_by_selected(const Communicator& comm, Discretization& discretization,
   if (strategy == nullptr || sum == nullptr) return;
   bool is_printed = false;
   const auto print_once = [&] {
-    if (!is_printed) display.show(solve_text(*record.solve, record.machine));
+    if (!is_printed) display.show(solve_text(*record.solve, record.machine, display.detail()));
     is_printed = true;
   };
   record.solve = solve(comm, input, discretization,
                        {*strategy, other_strategies(record.orders, input.solver_order), *sum,
                         other_all_reduces(*record.all_reduce)},
-                       guard, display.progress(), [&](const SolveRecord& solved) {
+                       {record.machine, memory, seconds_of_sum(*record.all_reduce)}, guard,
+                       display.progress(), [&](const SolveRecord& solved) {
                          record.solve = solved;
                          print_once();
                          write_so_far();
@@ -200,7 +208,7 @@ bool run(const Communicator& comm, const Case& input, const MpiTrial& trial, Rep
     if (comm.is_root()) file->write_for_now(to_json(record));
   };
   if (input.solves())
-    solve_by_selected(comm, *discretization, guard, write_so_far, display, record);
+    solve_by_selected(comm, *discretization, plan.budget, guard, write_so_far, display, record);
   record.warn(slow_kernels(record.orders));
   std::string loaded = load.warning(comm);
   if (loaded.empty()) loaded = loaded_while_tuning;

@@ -8,6 +8,7 @@
 #include <list>
 #include <tuple>
 
+#include "app/cg_methods.hpp"
 #include "app/order_run.hpp"
 #include "app/summation_cost.hpp"
 #include "core/errors.hpp"
@@ -37,11 +38,7 @@ bool select_right_exchange(GatherScatter& gs, SolveStrategies& strategies, Tunin
     const std::string& name = strategies.exchange.name;
     const std::string wrong = guarded(guard, name, [&] {
       gs.select(strategies.exchange);
-      std::string failure = verify_in_use(gs);
-      if (!failure.empty() && !failure.starts_with("WRONG"))
-        throw InternalError(
-            fmt::format("{}, chosen to exchange by in CG, failed there: {}", name, failure));
-      return failure;
+      return wrong_sums(gs);
     });
     if (wrong.empty()) return true;
     left_out.push_back({name, wrong});
@@ -230,6 +227,8 @@ class CgRun {
       : m_comm(comm),
         m_input(input),
         m_strategies(strategies),
+        m_exchange(&strategies.exchange),
+        m_all_reduce(&strategies.all_reduce),
         m_guard(guard),
         m_progress(progress),
         m_begin(begin_together(comm)),
@@ -243,38 +242,39 @@ class CgRun {
         m_v{m_space.make_vector("x"), m_space.make_vector("r"), m_space.make_vector("p"),
             m_space.make_vector("Ap")},
         m_b(m_space.make_vector("b")),
-        m_project(projection(comm, a())) {
+        m_inverse_diagonal(inverse_diagonal()),
+        m_project(projection(comm, a())),
+        m_methods(
+            {comm, input, m_space, a(), m_b, m_v, m_inverse_diagonal}, strategies,
+            [&](const CgOptions& options, const std::function<void(int)>& progress) {
+              return host_cg(options, progress);
+            },
+            guard) {
     communicating([&] {
-      if (input.preconditioner == Preconditioner::jacobi)
-        m_inverse_diagonal = a().inverse_diagonal();
-      guard.go_on();
       m_problem.right_hand_side(m_space, m_geometry, m_b);
-      Kokkos::deep_copy(m_v.r, m_b);
       m_space.gs().check();
     });
     // The first application is slower, because it touches new memory and code. Do not time it.
     communicating([&] {
-      a().apply(m_v.r, m_v.ap);
+      a().apply(m_b, m_v.ap);
       Kokkos::fence("nekbone_k: solve set up");
     });
     m_setup_seconds = comm.max(wall_seconds() - m_begin);
   }
 
+  /// Selects the method of CG, with a part of the tuning budget.
+  CgTuning select_method(const SolveConditions& conditions) {
+    CgTuning tuning = m_methods.tune(m_input.tuning.budget_seconds / 4, conditions.machine,
+                                     conditions.sum_seconds, conditions.memory);
+    m_exchange = &m_methods.exchange();
+    m_all_reduce = &m_methods.all_reduce();
+    return tuning;
+  }
+  const CgMethods& methods() const { return m_methods; }
+
   CgResult iterate() {
-    return with_vector_ops([&](const auto& ops) {
-      m_traffic = ops.traffic();
-      if (m_project) m_traffic += projection_traffic(m_space) + ops.products_traffic();
-      return communicating([&] {
-        CgResult result =
-            conjugate_gradients(m_comm, a(), ops, m_v, {m_input.iterations, m_input.tolerance},
-                                m_project, [&](int iteration) {
-                                  m_progress.update(iteration);
-                                  m_guard.go_on();
-                                });
-        m_space.gs().check();
-        return result;
-      });
-    });
+    return m_methods.solve({m_input.iterations, m_input.tolerance},
+                           [&](int iteration) { m_progress.update(iteration); });
   }
 
   /// Records the result and the performance of `cg`.
@@ -291,8 +291,9 @@ class CgRun {
     record.flops = static_cast<double>(record.total_local_points) *
                    (12.0 * m_space.layout().nq + 34) * iterations_per_second;
     record.dofs_per_second = static_cast<double>(record.total_dofs) * iterations_per_second;
+    const int traffic = m_methods.traffic() > 0 ? m_methods.traffic() : host_traffic();
     const double bytes =
-        m_comm.sum(a().least_bytes() + double{sizeof(double)} * m_traffic * m_space.size());
+        m_comm.sum(a().least_bytes() + double{sizeof(double)} * traffic * m_space.size());
     record.bytes_per_dof = bytes / static_cast<double>(record.total_dofs);
     record.bandwidth = bytes * iterations_per_second;
   }
@@ -367,11 +368,31 @@ class CgRun {
 
   const EllipticOperator& a() const { return *m_a; }
 
-  /// Calls `action` under guard of CG's exchange and all-reduce, because either may not return.
+  /// Empty without a preconditioner.
+  DeviceVector<double> inverse_diagonal() const {
+    if (m_input.preconditioner == Preconditioner::none) return {};
+    return communicating([&] { return a().inverse_diagonal(); });
+  }
+
+  /// Classic CG with scalars on the host.
+  CgResult host_cg(const CgOptions& options, const std::function<void(int)>& progress) const {
+    Kokkos::deep_copy(m_v.r, m_b);
+    return with_vector_ops([&](const auto& ops) {
+      return conjugate_gradients(m_comm, a(), ops, m_v, options, m_project, progress);
+    });
+  }
+  /// Its traffic; see CgMethods::traffic().
+  int host_traffic() const {
+    return with_vector_ops([&](const auto& ops) {
+      return ops.traffic() + (m_project ? projection_traffic(m_space) + ops.products_traffic() : 0);
+    });
+  }
+
+  /// Calls `action` under guard of the exchange and the all-reduce in use, because either may not
+  /// return.
   template <class Action>
   std::invoke_result_t<Action> communicating(const Action& action) const {
-    return guarded(m_guard, m_strategies.exchange.name,
-                   [&] { return guarded(m_guard, guarded_name(m_strategies.all_reduce), action); });
+    return guarded_cg(m_guard, *m_exchange, *m_all_reduce, action);
   }
 
   /// Calls `action` with the vector operations of the case.
@@ -399,6 +420,8 @@ class CgRun {
   const Communicator& m_comm;
   const Case& m_input;
   const SolveStrategies& m_strategies;
+  const Strategy* m_exchange;  // in use
+  const AllReduceStrategy* m_all_reduce;
   TuningGuard& m_guard;
   Progress& m_progress;
   double m_begin, m_setup_seconds = 0;
@@ -411,13 +434,14 @@ class CgRun {
       m_b;  ///< right-hand side, kept for check_residual() because recomputing it is slow
   DeviceVector<double> m_inverse_diagonal;
   Projection m_project;
-  int m_traffic = 0;  ///< doubles that vector operations read and write per DOF and iteration
+  CgMethods m_methods;
 };
 
 }  // namespace
 
 SolveRecord solve(const Communicator& comm, const Case& input, Discretization& discretization,
-                  SolveStrategies strategies, TuningGuard& guard, Progress& progress,
+                  SolveStrategies strategies, const SolveConditions& conditions, TuningGuard& guard,
+                  Progress& progress,
                   const std::function<void(const SolveRecord&)>& before_comparisons) {
   SolveRecord record;
   record.order = input.solver_order;
@@ -440,6 +464,12 @@ SolveRecord solve(const Communicator& comm, const Case& input, Discretization& d
     return record;
   }
   CgRun run(comm, input, discretization, strategies, guard, progress);
+  stage("selecting the method of CG");
+  record.methods = run.select_method(conditions);
+  record.method = run.methods().method();
+  record.host_work = run.methods().host_work();
+  record.strategy = run.methods().exchange().name;
+  record.all_reduce = run.methods().all_reduce().name;
 
   progress.stage(fmt::format("order {}: CG", record.order), input.iterations);
   const CgResult cg = run.iterate();
@@ -458,7 +488,16 @@ SolveRecord solve(const Communicator& comm, const Case& input, Discretization& d
   if (!input.audit) return record;
   const AuditOptions options{.budget_seconds = std::max(tuning_budget, audit_share * cg.seconds),
                              .least_others = input.audit_others};
-  const double iteration_seconds = cg.seconds / cg.iterations;
+  if (record.method.launch == CgLaunch::graph || record.strategy != strategies.exchange.name) {
+    if (comm.size() > 1 && !strategies.other_exchanges.empty())
+      record.why_no_audit = "no other strategy can launch ahead of the host";
+    return record;
+  }
+  // The audit runs CG with scalars on the host, which works with every strategy.
+  double iteration_seconds = cg.seconds / cg.iterations;
+  for (const CgMethodResult& candidate : record.methods.candidates)
+    if (candidate.method.launch == CgLaunch::host && candidate.timing)
+      iteration_seconds = candidate.timing->cost.median;
   if (!strategies.other_exchanges.empty()) {
     before_comparisons(record);
     stage("comparing the choice with others");

@@ -3,6 +3,8 @@
 /// Reductions of products of vector entries, e.g. dot products.
 #pragma once
 
+#include <cstddef>
+#include <iterator>
 #include <type_traits>
 
 #include "core/lanes.hpp"
@@ -50,7 +52,6 @@ KOKKOS_FORCEINLINE_FUNCTION void store_entry(double* to, const Value& value) {
 template <int n>
 struct PlainSums {
   static constexpr int n_values = n;
-  using Reducer = Kokkos::Sum<double>;
 
   template <class Value>
   KOKKOS_FORCEINLINE_FUNCTION void add(Value (&sums)[n], const Value (&x)[n],
@@ -60,21 +61,62 @@ struct PlainSums {
   KOKKOS_FORCEINLINE_FUNCTION static void join(double& sum, double other) { sum += other; }
 };
 
+/// A reducer of Kokkos that joins several values at once.
+template <class Scheme, int n>
+class JoinReducer {
+ public:
+  using reducer = JoinReducer;
+  using value_type = EntryValues<n>;
+  using result_view_type =
+      Kokkos::View<value_type, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+  KOKKOS_FUNCTION explicit JoinReducer(value_type& value) : m_value(&value) {}
+  KOKKOS_FUNCTION void join(value_type& to, const value_type& from) const {
+    for (int i = 0; i < n; ++i) Scheme::join(to.values[i], from.values[i]);
+  }
+  KOKKOS_FUNCTION void init(value_type& value) const { value = {}; }
+  KOKKOS_FUNCTION value_type& reference() const { return *m_value; }
+  KOKKOS_FUNCTION result_view_type view() const { return result_view_type(m_value); }
+  KOKKOS_FUNCTION bool references_scalar() const { return true; }
+
+ private:
+  value_type* m_value;
+};
+
+/// Combines the values of the threads of a team with Scheme::join(), in one reduction. All threads
+/// get the result. The identity of the schemes is 0.
+template <class Scheme, class Team, int n>
+KOKKOS_FORCEINLINE_FUNCTION void reduce_over_team(const Team& team, double (&values)[n]) {
+  EntryValues<n> all;
+  for (int i = 0; i < n; ++i) all.values[i] = values[i];
+  team.team_reduce(JoinReducer<Scheme, n>{all});
+  for (int i = 0; i < n; ++i) values[i] = all.values[i];
+}
+
 /// Visits every entry of a range once and combines the products of the owned entries with `Scheme`,
 /// e.g. PlainSums. Each team works on one chunk of entries and writes its values to `parts`
 /// (n_teams entries, device memory).
 ///
 /// `Terms` has operator()(a, x, y), which sets the n factors x and y of entry a, or of the lanes
-/// that begin at a. It may also change vectors.
+/// that begin at a. It may also change vectors. If it has load(a), which returns a Loaded with all
+/// that it reads of an entry, operator()(a, loaded, x, y) does the rest.
 template <class Terms, class Scheme>
 struct EntryReduction {
   static constexpr int n = Terms::n_products, n_values = Scheme::n_values;
   static constexpr int lanes = static_cast<int>(Lanes::size());
-  static constexpr int team_size = LaunchShape<ExecutionSpace>::team_size;
-  static constexpr int steps = LaunchShape<ExecutionSpace>::entries_a_thread;
-  static constexpr LocalIndex chunk = team_size * steps * lanes;
-  using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<team_size, 0>>;
-  using Team = typename Policy::member_type;
+  /// Whether Terms can also load what it reads of an entry, and go on from there.
+  static constexpr bool loads_first = requires { typename Terms::template Loaded<Lanes>; };
+  using Shape = LaunchShape<ExecutionSpace>;
+  static constexpr int team_size = Shape::team_size;
+  /// Entries of a thread, in Lanes.
+  template <int steps>
+  struct Steps {};
+  template <int steps>
+  static constexpr LocalIndex chunk = team_size* steps* lanes;
+  template <int steps>
+  using Policy =
+      Kokkos::TeamPolicy<ExecutionSpace, Steps<steps>, Kokkos::LaunchBounds<team_size, 0>>;
+  using Team = typename Policy<1>::member_type;
 
   VectorRange range;
   Terms terms;
@@ -82,29 +124,51 @@ struct EntryReduction {
   DeviceVector<EntryValues<n_values>> parts;
 
   static LocalIndex n_teams(const VectorRange& range) {
-    return range.size <= chunk ? 1 : (range.size - 1) / chunk + 1;
+    LocalIndex teams = 0;
+    with_steps(range, [&](auto steps) { teams = n_chunks<steps>(range); });
+    return teams;
   }
 
   void run(const char* label) const {
-    // Without the hint, Kokkos copies a large functor to the GPU separately, and waits.
-    Kokkos::parallel_for(
-        label,
-        Kokkos::Experimental::require(Policy(n_teams(range), team_size),
-                                      Kokkos::Experimental::WorkItemProperty::HintLightWeight),
-        *this);
+    with_steps(range, [&](auto steps) {
+      Kokkos::parallel_for(label, light(Policy<steps>(n_chunks<steps>(range), team_size)), *this);
+    });
   }
 
-  KOKKOS_FUNCTION void operator()(const Team& team) const {
+  template <int steps>
+  KOKKOS_FUNCTION void operator()(Steps<steps>, const Team& team) const {
+    constexpr LocalIndex chunk = EntryReduction::chunk<steps>;
     const LocalIndex first = team.league_rank() * chunk;
     double total[n_values] = {};
     if (first >= range.first_owned && chunk <= range.size - first) {
       Lanes values[n_values];
       for (int i = 0; i < n_values; ++i) values[i] = Lanes(0.0);
-      NEKBONE_K_UNROLL
-      for (int step = 0; step < steps; ++step) {
-        Lanes x[n], y[n];
-        terms(first + (step * team_size + team.team_rank()) * lanes, x, y);
-        scheme.add(values, x, y);
+      const auto entry = [&](int step) {
+        return first + (step * team_size + team.team_rank()) * lanes;
+      };
+      if constexpr (loads_first && !is_host_device) {
+        // All reads of several entries are in flight before the first write, behind which the
+        // compiler could not move them.
+        constexpr int group = steps < 4 ? steps : 4;
+        NEKBONE_K_UNROLL
+        for (int step = 0; step < steps; step += group) {
+          typename Terms::template Loaded<Lanes> loaded[group];
+          NEKBONE_K_UNROLL
+          for (int g = 0; g < group; ++g) loaded[g] = terms.template load<Lanes>(entry(step + g));
+          NEKBONE_K_UNROLL
+          for (int g = 0; g < group; ++g) {
+            Lanes x[n], y[n];
+            terms(entry(step + g), loaded[g], x, y);
+            scheme.add(values, x, y);
+          }
+        }
+      } else {
+        NEKBONE_K_UNROLL
+        for (int step = 0; step < steps; ++step) {
+          Lanes x[n], y[n];
+          terms(entry(step), x, y);
+          scheme.add(values, x, y);
+        }
       }
       for (int i = 0; i < n_values; ++i)
         for (int lane = 0; lane < lanes; ++lane) Scheme::join(total[i], values[i][lane]);
@@ -116,10 +180,24 @@ struct EntryReduction {
         if (first + at >= range.first_owned) scheme.add(total, x, y);
       }
     }
-    for (int i = 0; i < n_values; ++i) team.team_reduce(typename Scheme::Reducer(total[i]));
+    reduce_over_team<Scheme>(team, total);
     Kokkos::single(Kokkos::PerTeam(team), [&]() {
       for (int i = 0; i < n_values; ++i) parts(team.league_rank()).values[i] = total[i];
     });
+  }
+
+ private:
+  template <int steps>
+  static LocalIndex n_chunks(const VectorRange& range) {
+    return range.size <= chunk<steps> ? 1 : (range.size - 1) / chunk<steps> + 1;
+  }
+  /// Calls action(steps) with the most steps that leave enough teams, as a compile-time constant.
+  template <std::size_t at = 0, class Action>
+  static void with_steps(const VectorRange& range, const Action& action) {
+    constexpr int steps = Shape::entries_a_thread[at];
+    if constexpr (at + 1 < std::size(Shape::entries_a_thread))
+      if (n_chunks<steps>(range) < Shape::enough_teams) return with_steps<at + 1>(range, action);
+    action(std::integral_constant<int, steps>{});
   }
 };
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/kernel_graph.hpp"
 
-#include <fmt/format.h>
-
 #include "core/errors.hpp"
 #include "core/gpu_api.hpp"
 
@@ -14,18 +12,12 @@ namespace {
 using Graph = NEKBONE_K_GPU(Graph_t);
 using Instance = NEKBONE_K_GPU(GraphExec_t);
 
-void check(NEKBONE_K_GPU(Error_t) code, const char* what) {
-  if (code == NEKBONE_K_GPU(Success)) return;
-  static_cast<void>(NEKBONE_K_GPU(GetLastError)());  // so that later calls do not return it again
-  throw InternalError(fmt::format("{}: {}", what, NEKBONE_K_GPU(GetErrorString)(code)));
-}
-
 /// Records what `launch` launches. Ends the recording even if `launch` throws.
 Graph recorded(const std::function<void()>& launch) {
   const auto stream = native_stream(ExecutionSpace());
   // Relaxed, because other threads and Kokkos may call the device while this one records.
-  check(NEKBONE_K_GPU(StreamBeginCapture)(stream, NEKBONE_K_GPU(StreamCaptureModeRelaxed)),
-        "beginning to record kernels");
+  check_gpu(NEKBONE_K_GPU(StreamBeginCapture)(stream, NEKBONE_K_GPU(StreamCaptureModeRelaxed)),
+            "beginning to record kernels");
   Graph graph = nullptr;
   try {
     launch();
@@ -34,7 +26,7 @@ Graph recorded(const std::function<void()>& launch) {
     if (graph != nullptr) static_cast<void>(NEKBONE_K_GPU(GraphDestroy)(graph));
     throw;
   }
-  check(NEKBONE_K_GPU(StreamEndCapture)(stream, &graph), "recording kernels");
+  check_gpu(NEKBONE_K_GPU(StreamEndCapture)(stream, &graph), "recording kernels");
   return graph;
 }
 
@@ -45,16 +37,16 @@ KernelGraph::KernelGraph(const std::function<void()>& launch) {
   Instance instance = nullptr;
   const auto code = NEKBONE_K_GPU(GraphInstantiateWithFlags)(&instance, graph, 0);
   static_cast<void>(NEKBONE_K_GPU(GraphDestroy)(graph));
-  check(code, "making a graph of kernels");
+  check_gpu(code, "making a graph of kernels");
   m_graph = {instance, [](void* made) {
                static_cast<void>(NEKBONE_K_GPU(GraphExecDestroy)(static_cast<Instance>(made)));
              }};
 }
 
 void KernelGraph::replay() const {
-  check(NEKBONE_K_GPU(GraphLaunch)(static_cast<Instance>(m_graph.get()),
-                                   native_stream(ExecutionSpace())),
-        "launching a graph of kernels");
+  check_gpu(NEKBONE_K_GPU(GraphLaunch)(static_cast<Instance>(m_graph.get()),
+                                       native_stream(ExecutionSpace())),
+            "launching a graph of kernels");
 }
 
 #else

@@ -13,8 +13,10 @@ template <class Space>
 struct LaunchShape {
   /// Threads of a team that works through consecutive entries or positions.
   static constexpr int team_size = 1;
-  /// Entries per thread of a reduction, in Lanes: on a CPU a whole stretch.
-  static constexpr int entries_a_thread = 512;
+  /// Entries per thread of a reduction, in Lanes, the most first: on a CPU a whole stretch.
+  static constexpr int entries_a_thread[] = {512};
+  /// Teams that fill the device. A reduction takes fewer entries per thread to have as many.
+  static constexpr int enough_teams = 1;
   /// Most positions of a run of indices, and fewest of a run with a stride; a shorter run does not
   /// pay for a loop of its own.
   static constexpr LocalIndex longest_run = 1024, shortest_run = 16;
@@ -31,8 +33,10 @@ struct LaunchShape {
 /// On a GPU.
 struct GpuLaunchShape {
   static constexpr int team_size = 256;
-  /// Several, so that a GPU has more than one read in flight per thread.
-  static constexpr int entries_a_thread = 8;
+  /// Several, so that a GPU has more than one read in flight per thread. On small vectors fewer, as
+  /// the entries of a thread follow each other.
+  static constexpr int entries_a_thread[] = {8, 4, 2, 1};
+  static constexpr int enough_teams = 512;
   static constexpr LocalIndex longest_run = team_size, shortest_run = team_size;
   static constexpr LocalIndex points_at_a_time = 0;
   static constexpr int sum_team_size = 64;
@@ -47,5 +51,13 @@ struct LaunchShape<Kokkos::Cuda> : GpuLaunchShape {};
 template <>
 struct LaunchShape<Kokkos::HIP> : GpuLaunchShape {};
 #endif
+
+/// The policy with a hint to pass the functor with the launch. Without it, Kokkos copies a functor
+/// of more than 512 bytes to a GPU separately, and the host waits. A functor has at most 4 KiB.
+template <class Policy>
+auto light(const Policy& policy) {
+  return Kokkos::Experimental::require(policy,
+                                       Kokkos::Experimental::WorkItemProperty::HintLightWeight);
+}
 
 }  // namespace nekbone_k

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/streams.hpp"
 
-#include <fmt/format.h>
-
 #include <optional>
 
 #include "core/errors.hpp"
@@ -16,16 +14,12 @@ namespace {
 using Stream = NEKBONE_K_GPU(Stream_t);
 using Event = NEKBONE_K_GPU(Event_t);
 
-void check(NEKBONE_K_GPU(Error_t) code, const char* what) {
-  if (code != NEKBONE_K_GPU(Success))
-    throw InternalError(fmt::format("{}: {}", what, NEKBONE_K_GPU(GetErrorString)(code)));
-}
-
 Stream make_stream() {
   int least = 0, greatest = 0;
   Stream stream = nullptr;
-  check(NEKBONE_K_GPU(DeviceGetStreamPriorityRange)(&least, &greatest), "priorities of streams");
-  check(
+  check_gpu(NEKBONE_K_GPU(DeviceGetStreamPriorityRange)(&least, &greatest),
+            "priorities of streams");
+  check_gpu(
       NEKBONE_K_GPU(StreamCreateWithPriority)(&stream, NEKBONE_K_GPU(StreamNonBlocking), greatest),
       "making a stream");
   return stream;
@@ -33,8 +27,8 @@ Stream make_stream() {
 
 std::shared_ptr<void> make_event() {
   Event event = nullptr;
-  check(NEKBONE_K_GPU(EventCreateWithFlags)(&event, NEKBONE_K_GPU(EventDisableTiming)),
-        "making an event");
+  check_gpu(NEKBONE_K_GPU(EventCreateWithFlags)(&event, NEKBONE_K_GPU(EventDisableTiming)),
+            "making an event");
   return {event, [](void* made) {
             static_cast<void>(NEKBONE_K_GPU(EventDestroy)(static_cast<Event>(made)));
           }};
@@ -54,21 +48,22 @@ ExecutionSpace side_stream() {
 
 void StreamEvent::record(const ExecutionSpace& earlier) {
   if (!m_event) m_event = make_event();
-  check(NEKBONE_K_GPU(EventRecord)(static_cast<Event>(m_event.get()), native_stream(earlier)),
-        "recording an event");
+  check_gpu(NEKBONE_K_GPU(EventRecord)(static_cast<Event>(m_event.get()), native_stream(earlier)),
+            "recording an event");
   m_is_set = true;
 }
 
 void StreamEvent::wait(const ExecutionSpace& later) const {
   if (!m_is_set) return;
-  check(NEKBONE_K_GPU(StreamWaitEvent)(native_stream(later), static_cast<Event>(m_event.get()), 0),
-        "waiting for an event");
+  check_gpu(
+      NEKBONE_K_GPU(StreamWaitEvent)(native_stream(later), static_cast<Event>(m_event.get()), 0),
+      "waiting for an event");
 }
 
 void StreamEvent::wait() const {
   if (!m_is_set) return;
-  check(NEKBONE_K_GPU(EventSynchronize)(static_cast<Event>(m_event.get())),
-        "the host waiting for an event");
+  check_gpu(NEKBONE_K_GPU(EventSynchronize)(static_cast<Event>(m_event.get())),
+            "the host waiting for an event");
 }
 
 void StreamEvent::forget() { m_is_set = false; }

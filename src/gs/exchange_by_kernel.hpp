@@ -88,8 +88,9 @@ struct WordMessages {
   /// There is no deadlock, even if not all teams run at once. Teams take pieces in this order and
   /// write before they wait. Order the pieces that are not yet combined by lower rank, higher rank
   /// and place in the message. Everything before the first one has been combined at both ends, so
-  /// both have a team free to write it. This needs the whole device: no other kernel that waits for
-  /// ranks may run, as it may between pack() and unpack() of another exchange.
+  /// both have a team free to write it. Another kernel that waits for ranks, as between pack() and
+  /// unpack() of another exchange, may run only if it leaves room for one team and waits for
+  /// nothing that follows this exchange.
   DeviceVector<Piece> pieces;
   /// (1) Pieces taken, at all calls. A call takes all pieces before the next call takes any.
   DeviceVector<std::uint64_t> n_taken;

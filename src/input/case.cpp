@@ -9,9 +9,11 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
 
 #include "core/errors.hpp"
 #include "core/format.hpp"
+#include "core/kernel_graph.hpp"
 #include "input/input_keys.hpp"
 #include "input/partition_input.hpp"
 #include "input/yaml_reader.hpp"
@@ -88,6 +90,31 @@ void check_field(const YamlReader& keys, const YamlReader& gather_scatter_keys, 
                   name(run.problem), is_vector ? "components 1" : "precision double"));
 }
 
+/// Why CG must be classic with scalars on the host; empty if it need not.
+std::string why_host_alone(const Case& run) {
+  if (run.vector_ops == VectorOps::kokkos_kernels) return "solver.vector_ops kokkos-kernels";
+  if (run.summation == Summation::deterministic) return "deterministic true";
+  if (run.lambda == 0 && run.mesh.fully_periodic())
+    return "operator.lambda 0 in a periodic box, whose constants the host removes";
+  return {};
+}
+
+void check_method(const YamlReader& solver_keys, const Case& run) {
+  if (!run.solves() || !run.cg_methods().empty()) return;
+  const std::string given =
+      fmt::format("given solver.launch {} with solver.variant {}", name(run.launch),
+                  name(run.variant));
+  if (run.launch == CgLaunchChoice::graph && !KernelGraph::is_available)
+    solver_keys.fail("launch", given +
+                                   ", but kernels of this build run on the host, which cannot "
+                                   "replay them; allowed: auto, host or plain");
+  const std::string why = why_host_alone(run);
+  fail_together(solver_keys, "launch", solver_keys, "variant",
+                why.empty() ? given + "; allowed: launch host with variant classic, or launch plain or graph"
+                            : given + " and " + why +
+                                  "; allowed: launch auto or host, with variant auto or classic");
+}
+
 // ---- The file -----------------------------------------------------------------------------------
 
 std::string advice_on_missing(const std::string& path) {
@@ -134,6 +161,24 @@ std::vector<int> Case::orders_to_tune() const {
   std::erase(tuned, solver_order);
   tuned.push_back(solver_order);
   return tuned;
+}
+
+std::vector<CgMethod> Case::cg_methods() const {
+  std::vector<CgMethod> methods;
+  const bool host_alone = !why_host_alone(*this).empty();
+  for (const CgLaunch its_launch : all_cg_launches)
+    for (const CgVariant its_variant : all_cg_variants) {
+      const bool by_host = its_launch == CgLaunch::host;
+      if (by_host ? its_variant != CgVariant::classic : host_alone) continue;
+      if (its_launch == CgLaunch::graph && !KernelGraph::is_available) continue;
+      if (variant != CgVariantChoice::automatic &&
+          std::string_view(name(variant)) != name(its_variant))
+        continue;
+      if (launch != CgLaunchChoice::automatic && std::string_view(name(launch)) != name(its_launch))
+        continue;
+      methods.push_back({its_variant, its_launch});
+    }
+  return methods;
 }
 
 Case read_case(const Communicator& comm, const std::string& path,
@@ -186,6 +231,7 @@ Case parse_case(const std::string& text, const std::string& source,
         keys, "deterministic", solver_keys, "vector_ops",
         "given deterministic true with solver.vector_ops kokkos-kernels, which adds as it "
         "comes; allowed: deterministic with vector_ops fused");
+  check_method(solver_keys, run);
   return run;
 }
 

@@ -41,6 +41,10 @@ struct Case {
   double tolerance = 0;  ///< relative to ‖b‖; 0: exactly `iterations`
   VectorOps vector_ops = VectorOps::fused;
   std::vector<std::string> all_reduces;  ///< names of the table, in its order
+  CgVariantChoice variant = CgVariantChoice::automatic;
+  CgLaunchChoice launch = CgLaunchChoice::automatic;
+  /// The methods of CG that the case allows in this build, the simplest first.
+  std::vector<CgMethod> cg_methods() const;
 
   bool solves() const { return problem != ProblemKind::none; }
   /// `orders`, then solver_order, so that CG can use the set-up of the last order.

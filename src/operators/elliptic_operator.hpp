@@ -56,6 +56,8 @@ class EllipticOperator {
   /// Unavailable on a deterministic space. Collective.
   void apply_without_sum(const DeviceVector<double>& u, const DeviceVector<double>& au) const;
   LocalIndex n_cleared_rows() const;
+  /// Whether elements add to the rows; otherwise a kernel sums them.
+  bool adds_to_rows() const { return m_surface_results == SurfaceResults::added; }
   /// The values whose sum over the entries and over all ranks is uᵀ A u, in device memory.
   const DeviceVector<double>& product_parts() const { return m_partial_dots; }
   /// Whether apply_without_sum() launches kernels alone: one kernel exchanges by the selected

@@ -26,7 +26,7 @@ std::span<const AllReduceStrategy> all_reduce_strategies() {
        by_memory},
       {"nccl", device, "ncclAllReduce of device memory", make_nccl_sum, by_nccl, nccl_missing},
       {"peer-memory", device + ", shared", "a kernel writes into the other ranks' memory",
-       make_peer_memory_sum, by_kernels, peer_memory_sum_missing},
+       make_peer_memory_sum, by_kernels, peer_memory_sum_missing, true},
   };
   return table;
 }

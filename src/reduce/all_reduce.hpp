@@ -55,6 +55,7 @@ struct AllReduceStrategy {
   AllReduceFactory make = nullptr;
   SumCostModel cost = {};           ///< how the cost model predicts its time
   std::string_view not_built = {};  ///< what this build lacks for it; empty if nothing
+  bool in_kernel = false;           ///< whether kernels can call it; see AllReduce::in_kernel()
 };
 
 /// All all-reduces, from the simplest to the most complex. Among all-reduces that tie, the tuner

@@ -44,7 +44,6 @@ struct Cuts {
 template <int n>
 struct LargestProducts {
   static constexpr int n_values = n;
-  using Reducer = Kokkos::Max<double>;
 
   template <class Value>
   KOKKOS_FORCEINLINE_FUNCTION void add(Value (&largest)[n], const Value (&x)[n],
@@ -61,7 +60,6 @@ struct LargestProducts {
 template <int n>
 struct CutProducts {
   static constexpr int n_parts = Cuts::n_parts, n_values = n * n_parts;
-  using Reducer = Kokkos::Sum<double>;
   Cuts cuts[n];
 
   template <class Value>

@@ -26,7 +26,7 @@ std::string grid_text(const GridRecord& grid, int ranks, ReportDetail detail = R
 std::string order_text(const OrderRecord& order, ReportDetail detail = ReportDetail::usual);
 std::string all_reduce_text(const AllReduceRecord& tuning,
                             ReportDetail detail = ReportDetail::usual);
-std::string solve_text(const SolveRecord& solve, const MachineRecord& machine);
+std::string solve_text(const SolveRecord& solve, const MachineRecord& machine, ReportDetail detail);
 /// Follows solve_text() under the same heading.
 std::string comparisons_text(const SolveRecord& solve);
 /// Mean and standard deviation of every strategy at every order. All orders must have been tuned

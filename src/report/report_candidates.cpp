@@ -65,10 +65,11 @@ std::string reason_of(const CandidateRow& row) {
   return row.failure.empty() ? "no reason given" : row.failure;
 }
 
-std::vector<Table::Column> candidate_columns(const std::string& what, bool has_predictions) {
-  std::vector<Table::Column> columns{{what, false}, {"memory", false, 12}, {"verified", false},
-                                     {"median"},    {"95 % interval"},     {"model"},
-                                     {"ratio"},     {"note", false},       {"selected", false}};
+std::vector<Table::Column> candidate_columns(const std::string& what, const std::string& where,
+                                             bool has_predictions) {
+  std::vector<Table::Column> columns{{what, false}, {where, false, 12}, {"verified", false},
+                                     {"median"},    {"95 % interval"},  {"model"},
+                                     {"ratio"},     {"note", false},    {"selected", false}};
   if (!has_predictions) columns.erase(columns.begin() + model_column);
   return columns;
 }
@@ -120,10 +121,11 @@ bool contains_zero(const Summary& difference) {
   return difference.low <= 0 && difference.high >= 0;
 }
 
-CandidateTable::CandidateTable(const std::string& what, bool has_predictions, ReportDetail detail)
+CandidateTable::CandidateTable(const std::string& what, bool has_predictions, ReportDetail detail,
+                               const std::string& where)
     : m_has_predictions(has_predictions),
       m_detail(detail),
-      m_table(candidate_columns(what, has_predictions)) {}
+      m_table(candidate_columns(what, where, has_predictions)) {}
 
 void CandidateTable::add_row(const CandidateRow& row, const DurationFormat& duration,
                              CostKind kind) {

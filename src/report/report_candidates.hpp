@@ -59,9 +59,10 @@ bool contains_zero(const Summary& difference);
 /// A table of candidates in sections, one for each stage.
 class CandidateTable {
  public:
-  /// `what` is the heading of the first column. `has_predictions` adds a column for predicted
-  /// times.
-  CandidateTable(const std::string& what, bool has_predictions, ReportDetail detail);
+  /// `what` and `where` are the headings of CandidateRow's name and memory. `has_predictions` adds
+  /// a column for predicted times.
+  CandidateTable(const std::string& what, bool has_predictions, ReportDetail detail,
+                 const std::string& where = "memory");
 
   /// Adds the candidates of one stage under a title that says what was timed. Unavailable
   /// candidates come last, in one row per reason. Unless the report is full, shows only the fastest

@@ -254,6 +254,29 @@ Json summation_cost_json(const std::optional<SummationCost>& cost) {
           {"iterations", cost->iterations}};
 }
 
+Json methods_json(const CgTuning& t) {
+  Json candidates = Json::array();
+  for (const CgMethodResult& c : t.candidates)
+    candidates.push_back({
+        {"variant", name(c.method.variant)},
+        {"launch", name(c.method.launch)},
+        {"strategy", c.exchange},
+        {"all_reduce", c.all_reduce},
+        {"available", c.available},
+        {"verified", c.verified},
+        {"failure", c.failure.empty() ? Json(nullptr) : Json(c.failure)},
+        {"selected", c.selected},
+        {"timing", stage_json(c.timing)},
+    });
+  return {
+      {"why_no_other", t.why.empty() ? Json(nullptr) : Json(t.why)},
+      {"rounds", t.rounds},
+      {"iterations", t.iterations},
+      {"tune_s", number(t.seconds)},
+      {"candidates", candidates},
+  };
+}
+
 Json solve_json(const SolveRecord& s, const MemoryBandwidth& memory) {
   Json left_out = Json::array();
   for (const auto& [strategy, failure] : s.left_out)
@@ -263,6 +286,11 @@ Json solve_json(const SolveRecord& s, const MemoryBandwidth& memory) {
       {"strategy", s.strategy},
       {"left_out", left_out},
       {"all_reduce", s.all_reduce},
+      {"variant", name(s.method.variant)},
+      {"launch", name(s.method.launch)},
+      {"host_launches", number(s.host_work.launches)},
+      {"host_waits", s.host_work.waits},
+      {"methods", methods_json(s.methods)},
       {"passed", s.passed},
       {"verdict", s.verdict},
       {"elements", s.elements},

@@ -157,6 +157,9 @@ std::string verdict_line(const RunRecord& record, bool has_file) {
     parts.push_back("CG: " + record.solve->verdict);
     for (const auto& [strategy, failure] : record.solve->left_out)
       parts.push_back(strategy + " was right in tuning and WRONG in CG");
+    for (const CgMethodResult& candidate : record.solve->methods.candidates)
+      if (candidate.available && !candidate.verified && !candidate.failure.empty())
+        parts.push_back(name(candidate.method) + ": " + candidate.failure);
   }
   parts.push_back(seconds_text(record.total_seconds) + " in all");
   if (has_file && !record.input.report_json.empty())

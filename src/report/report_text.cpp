@@ -2,12 +2,14 @@
 // The terminal report: its header and the CG run. See report_machine.cpp for the machine,
 // report_order.cpp for an order's tuning, and report_result.cpp for the result.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "core/format.hpp"
 #include "report/report.hpp"
+#include "report/report_candidates.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -112,22 +114,75 @@ std::string audit_text(const Audit& audit) {
 
 }  // namespace
 
+namespace {
+
+std::string method_text(const CgMethod& method) {
+  const std::string what = method.variant == CgVariant::classic            ? "classic CG, "
+                           : method.variant == CgVariant::single_reduction ? "single-reduction CG, "
+                                                                           : "pipelined CG, ";
+  switch (method.launch) {
+    case CgLaunch::host:
+      return what + "the host waits for every scalar";
+    case CgLaunch::plain:
+      return what + "scalars on the device";
+    default:
+      return what + "replayed by the device";
+  }
+}
+
+/// Lower bounds of the time of an iteration.
+std::string limits_text(const SolveRecord& solve, const MachineRecord& machine) {
+  std::vector<std::string> parts;
+  const double bytes = solve.bytes_per_dof * static_cast<double>(solve.total_dofs);
+  if (machine.bandwidth.copy > 0)
+    parts.push_back(seconds_text(bytes / machine.bandwidth.copy) +
+                    " for its bytes at the bandwidth of the copy");
+  const auto& [launches, waits] = solve.host_work;
+  std::string host = fmt::format("{:.3g} launches", launches);
+  if (machine.paths) host += " of " + seconds_text(machine.paths->launch);
+  host += fmt::format(" and {} by the host", counted(waits, "wait"));
+  if (machine.paths && waits > 0) host += " of " + seconds_text(machine.paths->sync);
+  parts.push_back(host);
+  return fmt::format("{}, per iteration", fmt::join(parts, "; "));
+}
+
+/// The table of the methods of CG; empty if there was no choice.
+std::string methods_text(const CgTuning& tuning, ReportDetail detail) {
+  if (tuning.candidates.size() < 2) return {};
+  std::string text = fmt::format("\n{}", heading("Methods of CG"));
+  if (!tuning.why.empty())
+    return text + wrap("  Selected: ", name(tuning.selected()->method)) + wrap("  ", tuning.why);
+  std::vector<CandidateRow> rows;
+  for (const CgMethodResult& c : tuning.candidates)
+    rows.push_back({name(c.method), c.exchange, c.available, c.verified, c.selected, c.failure,
+                    c.timing ? &*c.timing : nullptr});
+  CandidateTable table("variant, launch", false, detail, "exchange");
+  table.add_section(rows, fmt::format("per iteration; {} of {}", counted(tuning.rounds, "round"),
+                                      counted(tuning.iterations, "iteration")));
+  text += table.text() + wrap("  Selected: ", name(tuning.selected()->method));
+  return text + wrap("  ", fmt::format("Verified and timed in {}", seconds_text(tuning.seconds)));
+}
+
+}  // namespace
+
 std::string figure_of_merit_text(const SolveRecord& solve) {
   return fmt::format("{} by Nekbone's count, {}", giga_text(solve.flops, "FLOP/s"),
                      giga_text(solve.dofs_per_second, "DOF/s"));
 }
 
-std::string solve_text(const SolveRecord& solve, const MachineRecord& machine) {
-  std::string text =
-      fmt::format("\n{}", heading(fmt::format("CG at order {}, strategy {}, all-reduce {}{}",
-                                              solve.order, solve.strategy, solve.all_reduce,
-                                              solve.kernels_sum ? " and MPI_Allreduce" : "")));
+std::string solve_text(const SolveRecord& solve, const MachineRecord& machine,
+                       ReportDetail detail) {
+  std::string text = methods_text(solve.methods, detail);
+  text += fmt::format("\n{}", heading(fmt::format("CG at order {}, strategy {}, all-reduce {}{}",
+                                                  solve.order, solve.strategy, solve.all_reduce,
+                                                  solve.kernels_sum ? " and MPI_Allreduce" : "")));
   text += labelled_line("size", fmt::format("{}, {}, {}", counted(solve.elements, "element"),
                                             counted(solve.total_dofs, "DOF"),
                                             counted(solve.total_local_points, "local point")));
   for (const auto& [strategy, failure] : solve.left_out)
     text += labelled_line("excluded", fmt::format("{}, which was selected: {}", strategy, failure));
   if (solve.history.empty()) return text + labelled_line("FAIL", solve.verdict);  // not begun
+  text += labelled_line("method", method_text(solve.method));
   text += labelled_line("iterations", iterations_text(solve));
   text += labelled_line("residual", fmt::format("{} recursive, {} recomputed as b - Ax",
                                                 relative(solve.residual, solve.rhs_norm),
@@ -140,6 +195,7 @@ std::string solve_text(const SolveRecord& solve, const MachineRecord& machine) {
   text += labelled_line("peak memory", bytes_text(solve.peak_memory) + ", all ranks together");
   text += labelled_line("FOM", figure_of_merit_text(solve));
   text += labelled_line("traffic", traffic_text(solve, machine.bandwidth));
+  if (solve.iterations > 0) text += labelled_line("limits", limits_text(solve, machine));
   if (solve.checksum)
     text +=
         labelled_line("checksum", fmt::format("{:016x}, of the solution's bits: the same for every "

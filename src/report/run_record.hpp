@@ -18,6 +18,7 @@
 #include "tuning/audit.hpp"
 #include "tuning/decision_cache.hpp"
 #include "tuning/tuner.hpp"
+#include "tuning/tuning_guard.hpp"
 
 namespace nekbone_k {
 
@@ -87,10 +88,41 @@ struct LeftOut {
   std::string strategy, failure;
 };
 
+/// The result of one method of CG, with the strategies that it can use.
+struct CgMethodResult : Verdict {
+  CgMethod method;
+  std::string exchange, all_reduce;
+  std::optional<StageResult> timing{};  ///< s per iteration
+  bool selected = false;
+};
+
+/// How the method of CG was selected.
+struct CgTuning {
+  std::vector<CgMethodResult> candidates;  ///< from the simplest to the most complex
+  std::string why;  ///< why only the simplest was tried, as a sentence; empty if others were
+  int rounds = 0, iterations = 0;  ///< iterations of a sample
+  double seconds = 0;
+
+  const CgMethodResult* selected() const {
+    for (const CgMethodResult& candidate : candidates)
+      if (candidate.selected) return &candidate;
+    return nullptr;
+  }
+};
+
+/// What the host does in an iteration of CG.
+struct HostWork {
+  double launches = 0;  ///< of kernels; a graph counts as one for all its iterations
+  int waits = 0;        ///< for kernels
+};
+
 /// The CG run.
 struct SolveRecord {
   int order = 0;
   std::string strategy, all_reduce;
+  CgMethod method;
+  CgTuning methods;
+  HostWork host_work;
   bool kernels_sum = false;  ///< Kokkos Kernels' products use MPI_Allreduce; p·Ap uses all_reduce
   std::vector<LeftOut> left_out;
   int iterations = 0;

@@ -13,6 +13,13 @@ bool is_right(const Tuning& tuning) {
                      [](const auto& c) { return c.verified || !c.available; });
 }
 
+/// No method of CG is wrong.
+bool all_methods_right(const CgTuning& tuning) {
+  return std::all_of(
+      tuning.candidates.begin(), tuning.candidates.end(),
+      [](const CgMethodResult& c) { return c.verified || !c.available || c.failure.empty(); });
+}
+
 bool all_orders_right(const RunRecord& record) {
   return record.orders.size() == record.input.orders_to_tune().size() &&
          std::all_of(record.orders.begin(), record.orders.end(), [](const OrderRecord& order) {
@@ -26,7 +33,8 @@ bool has_passed(const RunRecord& record) {
   if (!all_orders_right(record)) return false;
   if (!record.input.solves()) return true;
   return record.all_reduce && is_right(*record.all_reduce) && record.solve &&
-         record.solve->passed && record.solve->left_out.empty();
+         record.solve->passed && record.solve->left_out.empty() &&
+         all_methods_right(record.solve->methods);
 }
 
 }  // namespace nekbone_k

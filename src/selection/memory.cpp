@@ -14,6 +14,7 @@
 #include "core/message_memory.hpp"
 #include "operators/assembled_space.hpp"
 #include "operators/geometric_factors.hpp"
+#include "solver/cg_extra_vectors.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -64,6 +65,10 @@ double solve_memory(const BoxMesh& mesh, const Case& input) {
   if (input.preconditioner == Preconditioner::jacobi &&
       input.vector_ops == VectorOps::kokkos_kernels)
     ++vectors;
+  // Without a pinned variant, CG takes only those whose vectors fit.
+  if (input.variant != CgVariantChoice::automatic && !input.cg_methods().empty())
+    vectors += CgExtraVectors::count(input.cg_methods().front().variant,
+                                     input.preconditioner == Preconditioner::jacobi);
   return rank_overhead + AssembledSpace::estimated_bytes(mesh) +
          GeometricFactors::estimated_bytes(mesh) + vectors * vector_bytes(mesh) +
          kept_buffers(mesh.box(), input) +

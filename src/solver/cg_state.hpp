@@ -16,32 +16,40 @@ enum class CgStatus {
 
 /// The scalars of a solve. Kernels read alpha and beta here, so the host needs none of them.
 ///
-/// Once the status is not running, alpha and beta are 0, apart from an update of x that is still to
-/// come. So x and r stay what they were at the iteration that ended the solve, even if the host has
-/// launched more.
+/// Once the status is not running, alpha and beta are 0, except that classic CG keeps alpha until
+/// it has updated x. So x and r stay what they were at the iteration that ended the solve, even if
+/// the host has launched more.
 struct CgState {
   double tolerance = 0;  ///< relative to ‖b‖; 0: none
   int most_iterations = 0;
 
   CgStatus status = CgStatus::running;
-  int iterations = 0;     ///< iterations that have ended
-  double target = 0;      ///< tolerance ‖b‖
+  double rhs_norm = 0, norm = 0;  ///< ‖b‖, and ‖r‖ after the last iteration
+  int iterations = 0;             ///< iterations that have ended
+  double target = 0;              ///< tolerance ‖b‖
   double negligible = 0;  ///< far past convergence r·z underflows; then iterations only count
   double r_dot_z = 0, p_dot_ap = 0;
   double earlier_r_dot_z = 0, earlier_p_dot_ap = 0;  ///< one iteration before
   double alpha = 0, beta = 0;
 };
 
-/// A state, and the history of ‖r‖, in device memory; for one thread at a time.
+/// A kernel of one thread that sets the state.
+struct SetState {
+  Kokkos::View<CgState, DeviceMemory> state;
+  CgState value;
+  KOKKOS_FUNCTION void operator()(int) const { state() = value; }
+};
+
+/// The state and the history of ‖r‖ in device memory, for one thread. It works on a copy of the
+/// state, because each access to device memory takes long.
 struct CgScalars {
   Kokkos::View<CgState, DeviceMemory> state;
   DeviceVector<double> history;  ///< (most_iterations + 1)
 
   /// Notes the products of b.
-  KOKKOS_FUNCTION void begin(double r_dot_r, double r_dot_z) const {
-    CgState& s = state();
+  KOKKOS_FUNCTION void begin(CgState& s, double r_dot_r, double r_dot_z) const {
     const double norm = Kokkos::sqrt(r_dot_r);
-    history(0) = norm;
+    history(0) = s.rhs_norm = s.norm = norm;
     s.r_dot_z = r_dot_z;
     s.target = s.tolerance * norm;
     s.negligible = 1e-200 * Kokkos::abs(r_dot_z);
@@ -54,49 +62,44 @@ struct CgScalars {
   }
 
   /// Notes the end of an iteration.
-  KOKKOS_FUNCTION void end_iteration(double r_dot_r) const {
-    CgState& s = state();
-    const double norm = Kokkos::sqrt(r_dot_r);
-    history(++s.iterations) = norm;
-    if (!Kokkos::isfinite(norm))
+  KOKKOS_FUNCTION void end_iteration(CgState& s, double r_dot_r) const {
+    s.norm = Kokkos::sqrt(r_dot_r);
+    history(++s.iterations) = s.norm;
+    if (!Kokkos::isfinite(s.norm))
       s.status = CgStatus::broke_down;
-    else if (s.tolerance > 0 && norm <= s.target)
+    else if (s.tolerance > 0 && s.norm <= s.target)
       s.status = CgStatus::converged;
     else if (s.iterations == s.most_iterations)
       s.status = CgStatus::finished;
   }
-
-  /// Whether r is (almost) zero, so that the ratios of products mean nothing.
-  KOKKOS_FUNCTION bool is_done() const {
-    return Kokkos::abs(state().r_dot_z) <= state().negligible;
-  }
-
-  /// Whether r is so small that rounding may decide the signs of sums.
-  KOKKOS_FUNCTION bool is_rounding() const {
-    return history(state().iterations) <= 1e-10 * history(0);
-  }
-
-  /// Sets the length of the next step along p. Breaks down unless the energy of p is positive.
-  KOKKOS_FUNCTION void set_alpha(double p_dot_ap) const {
-    CgState& s = state();
-    s.p_dot_ap = p_dot_ap;
-    s.alpha = 0;
-    if (is_done()) return;
-    if (p_dot_ap > 0 && Kokkos::isfinite(p_dot_ap) && s.r_dot_z > 0)
-      s.alpha = s.r_dot_z / p_dot_ap;
-    else
-      s.status = CgStatus::broke_down;
-  }
 };
 
-/// The rules take sums over all ranks, in the order of their kernels' products.
+/// Whether r is (almost) zero, so that the ratios of products mean nothing.
+KOKKOS_INLINE_FUNCTION bool is_done(const CgState& s) {
+  return Kokkos::abs(s.r_dot_z) <= s.negligible;
+}
+/// Whether r is so small that rounding may decide the signs of sums.
+KOKKOS_INLINE_FUNCTION bool is_rounding(const CgState& s) { return s.norm <= 1e-10 * s.rhs_norm; }
+
+/// Sets the length of the next step along p. Breaks down unless the energy of p is positive.
+KOKKOS_INLINE_FUNCTION void set_alpha(CgState& s, double p_dot_ap) {
+  s.p_dot_ap = p_dot_ap;
+  s.alpha = 0;
+  if (is_done(s)) return;
+  if (p_dot_ap > 0 && Kokkos::isfinite(p_dot_ap) && s.r_dot_z > 0)
+    s.alpha = s.r_dot_z / p_dot_ap;
+  else
+    s.status = CgStatus::broke_down;
+}
+
+/// The rules advance a state by sums over all ranks, in the order of their kernels' products.
 
 /// r·r and r·z of b.
 struct BeginClassic {
   static constexpr int n_sums = 2;
   CgScalars scalars;
-  KOKKOS_FUNCTION void operator()(const double (&sums)[n_sums]) const {
-    scalars.begin(sums[0], sums[1]);
+  KOKKOS_FUNCTION void operator()(const double (&sums)[n_sums], CgState& s) const {
+    scalars.begin(s, sums[0], sums[1]);
   }
 };
 
@@ -104,11 +107,11 @@ struct BeginClassic {
 struct SetAlpha {
   static constexpr int n_sums = 1;
   CgScalars scalars;
-  KOKKOS_FUNCTION void operator()(const double (&sums)[n_sums]) const {
-    if (scalars.state().status == CgStatus::running)
-      scalars.set_alpha(sums[0]);
+  KOKKOS_FUNCTION void operator()(const double (&sums)[n_sums], CgState& s) const {
+    if (s.status == CgStatus::running)
+      set_alpha(s, sums[0]);
     else
-      scalars.state().alpha = 0;
+      s.alpha = 0;
   }
 };
 
@@ -116,21 +119,20 @@ struct SetAlpha {
 struct SetBeta {
   static constexpr int n_sums = 2;
   CgScalars scalars;
-  KOKKOS_FUNCTION void operator()(const double (&sums)[n_sums]) const {
-    CgState& s = scalars.state();
+  KOKKOS_FUNCTION void operator()(const double (&sums)[n_sums], CgState& s) const {
     if (s.status != CgStatus::running) {
       s.beta = 0;
       return;
     }
-    s.beta = scalars.is_done() ? 0 : sums[1] / s.r_dot_z;
+    s.beta = is_done(s) ? 0 : sums[1] / s.r_dot_z;
     s.r_dot_z = sums[1];
-    scalars.end_iteration(sums[0]);
+    scalars.end_iteration(s, sums[0]);
     if (s.status == CgStatus::broke_down) s.alpha = 0;
   }
 };
 
-/// r·r, r·z and zᵀ A z of the new r. From these alone follows the energy of the next direction p' =
-/// z + beta p, as p' is A-orthogonal to p: p'ᵀ A p' = zᵀ A z - beta² pᵀ A p.
+/// r·r, r·z and zᵀ A z of the new r. They determine the energy of the next direction p' = z + beta
+/// p, as p' is A-orthogonal to p: p'ᵀ A p' = zᵀ A z - beta² pᵀ A p.
 struct SetAlphaAndBeta {
   static constexpr int n_sums = 3;
   enum class Of {
@@ -141,27 +143,26 @@ struct SetAlphaAndBeta {
   CgScalars scalars;
   Of of;
 
-  KOKKOS_FUNCTION void operator()(const double (&sums)[n_sums]) const {
-    CgState& s = scalars.state();
+  KOKKOS_FUNCTION void operator()(const double (&sums)[n_sums], CgState& s) const {
     if (of == Of::b) {
-      scalars.begin(sums[0], sums[1]);
+      scalars.begin(s, sums[0], sums[1]);
     } else if (s.status == CgStatus::running && of == Of::iterate) {
       s.earlier_r_dot_z = s.r_dot_z;
       s.earlier_p_dot_ap = s.p_dot_ap;
-      scalars.end_iteration(sums[0]);
+      scalars.end_iteration(s, sums[0]);
     }
     s.alpha = s.beta = 0;
     if (s.status != CgStatus::running) return;
     s.r_dot_z = sums[1];
-    if (of != Of::b && !scalars.is_done()) s.beta = sums[1] / s.earlier_r_dot_z;
+    if (of != Of::b && !is_done(s)) s.beta = sums[1] / s.earlier_r_dot_z;
     double energy = sums[2] - s.beta * s.beta * s.earlier_p_dot_ap;
-    if (energy <= 0 && scalars.is_rounding()) {
+    if (energy <= 0 && is_rounding(s)) {
       // Not the fault of A. Begin anew along z, or wait for the next replacement of r.
       s.beta = 0;
-      energy = sums[2];
+      s.p_dot_ap = energy = sums[2];
       if (energy <= 0) return;
     }
-    scalars.set_alpha(energy);
+    set_alpha(s, energy);
   }
 };
 

@@ -9,7 +9,7 @@
 
 namespace nekbone_k {
 
-/// x = x + a y, rounded once.
+/// x + a y, rounded once.
 template <class Value>
 KOKKOS_FORCEINLINE_FUNCTION Value plus(const Value& x, double a, const Value& y) {
   return fused_multiply_add(Value(a), y, x);
@@ -70,8 +70,8 @@ struct UpdateDirection {
   ClearedRows clear;
 
   KOKKOS_FUNCTION void operator()(LocalIndex a) const {
-    const double direction = p[a];
-    x[a] = plus(x[a], state().alpha, direction);
+    const double alpha = state().alpha, direction = p[a];
+    if (alpha != 0) x[a] = plus(x[a], alpha, direction);  // a p that is not finite spoils no x
     p[a] = plus(z(a, r[a]), state().beta, direction);
     clear.template operator()<double>(a);
   }
@@ -87,8 +87,21 @@ struct UpdateResidual {
   double* r;
 
   template <class Value>
+  struct Loaded {
+    Value r, ap;
+  };
+  template <class Value>
+  KOKKOS_FORCEINLINE_FUNCTION Loaded<Value> load(LocalIndex a) const {
+    return {load_entry<Value>(r + a), load_entry<Value>(ap + a)};
+  }
+  template <class Value>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex a, Value (&x)[2], Value (&y)[2]) const {
-    const Value value = plus(load_entry<Value>(r + a), -state().alpha, load_entry<Value>(ap + a));
+    (*this)(a, load<Value>(a), x, y);
+  }
+  template <class Value>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex a, const Loaded<Value>& loaded,
+                                              Value (&x)[2], Value (&y)[2]) const {
+    const Value value = plus(loaded.r, -state().alpha, loaded.ap);
     store_entry(r + a, value);
     x[0] = x[1] = y[0] = value;
     y[1] = z(a, value);
@@ -107,17 +120,32 @@ struct SingleReductionTerms {
   ClearedRows clear;  ///< of w
 
   template <class Value>
+  struct Loaded {
+    Value x, r, p, s, w;
+  };
+  template <class Value>
+  KOKKOS_FORCEINLINE_FUNCTION Loaded<Value> load(LocalIndex a) const {
+    return {load_entry<Value>(x + a), load_entry<Value>(r + a), load_entry<Value>(p + a),
+            load_entry<Value>(s + a), load_entry<Value>(w + a)};
+  }
+  template <class Value>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex a, Value (&left)[2],
                                               Value (&right)[2]) const {
+    (*this)(a, load<Value>(a), left, right);
+  }
+  template <class Value>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex a, const Loaded<Value>& old,
+                                              Value (&left)[2], Value (&right)[2]) const {
     const double alpha = state().alpha, beta = state().beta;
-    const Value residual = load_entry<Value>(r + a);
-    const Value direction = plus(z.preconditioner(a, residual), beta, load_entry<Value>(p + a));
-    const Value energy = plus(load_entry<Value>(w + a), beta, load_entry<Value>(s + a));
-    const Value next = plus(residual, -alpha, energy);
+    const Value direction = plus(z.preconditioner(a, old.r), beta, old.p);
+    const Value energy = plus(old.w, beta, old.s);
+    const Value next = plus(old.r, -alpha, energy);
     store_entry(p + a, direction);
     store_entry(s + a, energy);
-    store_entry(x + a, plus(load_entry<Value>(x + a), alpha, direction));
-    store_entry(r + a, next);
+    if (alpha != 0) {  // once the solve has ended, vectors that are not finite spoil no x and r
+      store_entry(x + a, plus(old.x, alpha, direction));
+      store_entry(r + a, next);
+    }
     clear.template operator()<Value>(a);
     left[0] = left[1] = right[0] = next;
     right[1] = z(a, next);
@@ -137,20 +165,36 @@ struct PipelinedTerms {
   ClearedRows clear;  ///< of n
 
   template <class Value>
+  struct Loaded {
+    Value x, r, p, s, t, w, n;
+  };
+  template <class Value>
+  KOKKOS_FORCEINLINE_FUNCTION Loaded<Value> load(LocalIndex a) const {
+    return {load_entry<Value>(x + a), load_entry<Value>(r + a), load_entry<Value>(p + a),
+            load_entry<Value>(s + a), load_entry<Value>(t + a), load_entry<Value>(w + a),
+            load_entry<Value>(n + a)};
+  }
+  template <class Value>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex a, Value (&left)[3],
                                               Value (&right)[3]) const {
+    (*this)(a, load<Value>(a), left, right);
+  }
+  template <class Value>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex a, const Loaded<Value>& old,
+                                              Value (&left)[3], Value (&right)[3]) const {
     const double alpha = state().alpha, beta = state().beta;
     const Preconditioner& z = m.preconditioner;
-    const Value residual = load_entry<Value>(r + a), image = load_entry<Value>(w + a);
-    const Value direction = plus(z(a, residual), beta, load_entry<Value>(p + a));
-    const Value energy = plus(image, beta, load_entry<Value>(s + a));
-    const Value change = plus(load_entry<Value>(n + a), beta, load_entry<Value>(t + a));
-    const Value next = plus(residual, -alpha, energy), next_image = plus(image, -alpha, change);
+    const Value direction = plus(z(a, old.r), beta, old.p);
+    const Value energy = plus(old.w, beta, old.s);
+    const Value change = plus(old.n, beta, old.t);
+    const Value next = plus(old.r, -alpha, energy), next_image = plus(old.w, -alpha, change);
     store_entry(p + a, direction);
     store_entry(s + a, energy);
     store_entry(t + a, change);
-    store_entry(x + a, plus(load_entry<Value>(x + a), alpha, direction));
-    store_entry(r + a, next);
+    if (alpha != 0) {
+      store_entry(x + a, plus(old.x, alpha, direction));
+      store_entry(r + a, next);
+    }
     store_entry(w + a, next_image);
     clear.template operator()<Value>(a);
     m(a, next_image);
@@ -180,10 +224,11 @@ struct PipelinedProducts {
   }
 };
 
-/// r = b - w, where w = A x. The products r·r and r·z of the new r.
+/// r = b - w, where w = A x, while the solve runs. The products r·r and r·z of r.
 template <class Preconditioner>
 struct ReplaceResidual {
   static constexpr int n_products = 2;
+  Kokkos::View<const CgState, DeviceMemory> state;
   Preconditioned<Preconditioner> z;
   const double* b;
   double* r;
@@ -192,8 +237,11 @@ struct ReplaceResidual {
 
   template <class Value>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex a, Value (&x)[2], Value (&y)[2]) const {
-    const Value value = load_entry<Value>(b + a) - load_entry<Value>(w + a);
-    store_entry(r + a, value);
+    Value value = load_entry<Value>(b + a) - load_entry<Value>(w + a);
+    if (state().status == CgStatus::running)
+      store_entry(r + a, value);
+    else  // r stays that of the iteration that ended the solve
+      value = load_entry<Value>(r + a);
     clear.template operator()<Value>(a);
     x[0] = x[1] = y[0] = value;
     y[1] = z(a, value);

@@ -3,6 +3,7 @@
 /// Conjugate gradients whose scalars stay on the device, so that the host need not wait for them.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <functional>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "core/errors.hpp"
 #include "core/kernel_graph.hpp"
 #include "core/streams.hpp"
+#include "solver/cg_extra_vectors.hpp"
 #include "solver/cg_terms.hpp"
 #include "solver/conjugate_gradients.hpp"
 #include "solver/point_preconditioner.hpp"
@@ -25,33 +27,6 @@ concept QueuedOperator = requires(const Op& a, const DeviceVector<double>& v) {
   { a.product_parts() } -> std::convertible_to<DeviceVector<double>>;
   { a.n_cleared_rows() } -> std::convertible_to<LocalIndex>;
   { a.is_queued() } -> std::convertible_to<bool>;
-};
-
-/// Vectors of some variants beside CgVectors. In the formulas, w = A z is CgVectors::ap.
-struct CgExtraVectors {
-  DeviceVector<double> s;  ///< A p
-  DeviceVector<double> z;  ///< M r, or m = M w if pipelined; with a preconditioner alone
-  DeviceVector<double> t;  ///< A M s
-  DeviceVector<double> n;  ///< A m
-
-  /// The number of vectors that a variant needs.
-  static int count(CgVariant variant, bool preconditioned) {
-    if (variant == CgVariant::classic) return 0;
-    return (variant == CgVariant::pipelined ? 3 : 1) + (preconditioned ? 1 : 0);
-  }
-  /// Makes what a variant needs and is not there yet. `make(label)` makes a vector of zeros.
-  template <class Make>
-  void provide(CgVariant variant, bool preconditioned, const Make& make) {
-    const auto need = [&](DeviceVector<double>& vector, const char* label) {
-      if (vector.extent(0) == 0) vector = make(label);
-    };
-    if (variant == CgVariant::classic) return;
-    need(s, "A p");
-    if (preconditioned) need(z, "M r");
-    if (variant == CgVariant::single_reduction) return;
-    need(t, "A M s");
-    need(n, "A m");
-  }
 };
 
 /// Preconditioned conjugate gradients in one of the variants, from x = 0. Kernels read and write
@@ -70,14 +45,16 @@ class QueuedCg {
   static constexpr int batch = 20;
   /// Iterations after which the residual is replaced.
   static constexpr int replaced_after = 100;
+  static_assert(replaced_after % batch == 0);
 
-  /// Keeps references to `comm`, `a` and the vectors. An empty `inverse_diagonal` means M = I.
-  /// Throws UnavailableError on every rank if `all_reduce` is unavailable, or if the launch is not
-  /// possible with it and the selected exchange. Collective, and so is destruction.
+  /// For solves of up to `most_iterations`. Keeps references to `comm`, `a` and the vectors. An
+  /// empty `inverse_diagonal` means M = I. Throws UnavailableError on every rank if `all_reduce` is
+  /// unavailable, or if the launch is not possible with it and the selected exchange. Collective,
+  /// and so is destruction.
   QueuedCg(const Communicator& comm, const Op& a, VectorRange range,
            ConstDeviceVector<double> inverse_diagonal, const AllReduceStrategy& all_reduce,
            CgVariant variant, CgLaunch launch, const CgVectors& vectors,
-           const CgExtraVectors& extra)
+           const CgExtraVectors& extra, int most_iterations)
       : m_comm(comm),
         m_a(a),
         m_range(range),
@@ -88,6 +65,7 @@ class QueuedCg {
         m_extra(extra),
         m_step(comm, all_reduce),
         m_state("nekbone_k: CG state"),
+        m_history("nekbone_k: history of CG", most_iterations + std::size_t{1}),
         m_seen{Seen("nekbone_k: CG state seen"), Seen("nekbone_k: CG state seen")} {
     const LocalIndex n_teams = EntryReduction<BeginTerms<Identity>, PlainSums<2>>::n_teams(range);
     m_pairs = DeviceVector<EntryValues<2>>("nekbone_k: parts of products", n_teams);
@@ -104,12 +82,31 @@ class QueuedCg {
   /// Whether the host waits for nothing within an iteration.
   bool is_queued() const { return m_step.is_queued() && m_a.is_queued(); }
 
+  /// Records the iterations of a graph, unless it has. The operator must have been applied with the
+  /// selected exchange strategy. Throws UnavailableError on every rank if one cannot record.
+  /// Collective.
+  void record() {
+    if (m_graph) return;
+    std::string failure;
+    try {
+      m_graph.emplace([&] {
+        for (int i = 0; i < batch; ++i) iterate();
+      });
+    } catch (const std::exception& error) {
+      failure = error.what();
+    }
+    failure = m_comm.first_text(failure);
+    if (failure.empty()) return;
+    m_graph.reset();
+    throw UnavailableError("its kernels cannot be recorded: " + failure);
+  }
+
   /// Solves A x = b. The vectors get the solution, and the residual of the last iteration.
   /// `progress` is called after every batch with the number of iterations that are known to have
   /// ended. Collective.
   CgResult solve(const DeviceVector<double>& b, const CgOptions& options,
                  const std::function<void(int)>& progress = {}) {
-    prepare(options);
+    if (m_launch == CgLaunch::graph && options.iterations >= batch) record();
     m_comm.barrier();
     const double begin = wall_seconds();
     begin_solve(b, options);
@@ -140,18 +137,8 @@ class QueuedCg {
 
   /// Doubles read and written per entry and iteration by the vector kernels, without replacements.
   int traffic() const {
-    const int jacobi = m_inverse_diagonal.extent(0) > 0 ? 1 : 0;
-    switch (m_variant) {
-      case CgVariant::classic:
-        return 8 + 2 * jacobi;
-      case CgVariant::single_reduction:
-        return 9 + 2 * jacobi;
-      default:
-        return 13 + 2 * jacobi;
-    }
+    return cost_of(m_variant).doubles + (m_inverse_diagonal.extent(0) > 0 ? 2 : 0);
   }
-  /// Kernels of an iteration on this rank, without those of the operator.
-  int n_kernels() const { return m_variant == CgVariant::classic ? 4 : 2; }
 
  private:
   using Seen = Kokkos::View<CgState, Kokkos::SharedHostPinnedSpace>;
@@ -184,19 +171,6 @@ class QueuedCg {
     EntryReduction<Terms, PlainSums<n>>{m_range, terms, {}, parts}.run(label);
   }
 
-  void prepare(const CgOptions& options) {
-    const std::size_t length = options.iterations + std::size_t{1};
-    if (m_history.extent(0) >= length) return;
-    m_history = DeviceVector<double>("nekbone_k: history of CG", length);
-    forget_recording();
-  }
-
-  struct SetState {
-    Kokkos::View<CgState, DeviceMemory> state;
-    CgState value;
-    KOKKOS_FUNCTION void operator()(int) const { state() = value; }
-  };
-
   void begin_solve(const DeviceVector<double>& b, const CgOptions& options) {
     CgState first;
     first.tolerance = options.tolerance;
@@ -222,17 +196,9 @@ class QueuedCg {
   }
 
   /// Launches iterations, by the graph if it has as many.
-  void launch_iterations(int n) {
-    if (m_launch != CgLaunch::graph || n != batch) {
-      for (int i = 0; i < n; ++i) iterate();
-      return;
-    }
-    if (!m_graph) {
-      m_graph.emplace([&] {
-        for (int i = 0; i < batch; ++i) iterate();
-      });
-    }
-    m_graph->replay();
+  void launch_iterations(int n) const {
+    if (m_graph && n == batch) return m_graph->replay();
+    for (int i = 0; i < n; ++i) iterate();
   }
 
   void iterate() const {
@@ -291,7 +257,7 @@ class QueuedCg {
     sum_beside_apply(SetAlphaAndBeta::Of::iterate);
   }
 
-  /// Computes r = b - A x, and from it and p all other vectors. Classic CG needs it not.
+  /// Computes r = b - A x, and from it and p all other vectors. Classic CG does not need it.
   void replace_residual(const DeviceVector<double>& b) const {
     if (m_variant == CgVariant::classic) return;
     const bool pipelined = m_variant == CgVariant::pipelined;
@@ -300,7 +266,7 @@ class QueuedCg {
     m_a.apply_without_sum(m_v.x, ax);
     with_preconditioners([&](const auto& m, const auto& z) {
       run("nekbone_k: replace residual",
-          ReplaceResidual<std::decay_t<decltype(m)>>{z, b.data(), m_v.r.data(), ax.data(),
+          ReplaceResidual<std::decay_t<decltype(m)>>{m_state, z, b.data(), m_v.r.data(), ax.data(),
                                                      cleared(m_v.ap)},
           m_pairs);
     });
@@ -336,7 +302,8 @@ class QueuedCg {
     });
   }
 
-  /// Sums the products over the ranks beside n = A m.
+  /// Sums the products over the ranks beside n = A m. If kernels sum, one team waits for other
+  /// ranks while the exchange of Ax does; neither waits for the other.
   void sum_beside_apply(SetAlphaAndBeta::Of of) const {
     const SetAlphaAndBeta rule{scalars(), of};
     const ExecutionSpace stream = side_stream();

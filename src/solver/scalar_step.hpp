@@ -3,6 +3,7 @@
 /// Sums of products over the ranks that go into scalars in device memory.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <memory>
 
@@ -33,14 +34,16 @@ template <>
 struct ProductParts<0> {};
 
 /// A kernel of one team. It adds the parts of some products, sums them over all ranks, and applies
-/// a rule to the sums.
+/// a rule to the sums and to a state in device memory.
 ///
-/// The sums of `Rule` are the products of `first`, then those of `then`.
+/// The sums of `Rule` are the products of `first`, then those of `then`. A rule has n_sums, the
+/// view scalars.state, and operator()(sums, state) for one thread.
 template <class Rule, int n_first, int n_then>
 struct ScalarKernel {
-  static constexpr int n_sums = Rule::n_sums, team_size = LaunchShape<ExecutionSpace>::scalar_team;
+  static constexpr int n_sums = Rule::n_sums,
+                       most_threads = LaunchShape<ExecutionSpace>::scalar_team;
   static_assert(n_first + n_then == n_sums && n_sums <= most_scalar_sums);
-  using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<team_size, 0>>;
+  using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<most_threads, 0>>;
   using Team = typename Policy::member_type;
 
   ProductParts<n_first> first;
@@ -52,10 +55,12 @@ struct ScalarKernel {
   double* own_sums;
 
   KOKKOS_FUNCTION void operator()(const Team& team) const {
+    // Early, so that the read is in flight with those of the parts.
+    auto state = rule.scalars.state();
     double own[n_sums] = {};
-    add<n_first>(team.team_rank(), first, own);
-    if constexpr (n_then > 0) add<n_then>(team.team_rank(), then, own + n_first);
-    for (int v = 0; v < n_sums; ++v) team.team_reduce(Kokkos::Sum<double>(own[v]));
+    add<n_first>(team, first, own);
+    if constexpr (n_then > 0) add<n_then>(team, then, own + n_first);
+    reduce_over_team<PlainSums<n_sums>>(team, own);
     if (own_sums != nullptr) {
       if (team.team_rank() == 0)
         for (int v = 0; v < most_scalar_sums; ++v) own_sums[v] = v < n_sums ? own[v] : 0;
@@ -66,15 +71,28 @@ struct ScalarKernel {
     if (team.team_rank() != 0) return;
     double sums[n_sums];
     for (int v = 0; v < n_sums; ++v) sums[v] = all.sum(v, call, value);
-    rule(sums);
+    rule(sums, state);
+    rule.scalars.state() = state;
   }
 
  private:
   template <int n>
-  KOKKOS_FORCEINLINE_FUNCTION static void add(int thread, const ProductParts<n>& parts,
+  KOKKOS_FORCEINLINE_FUNCTION static void add(const Team& team, const ProductParts<n>& parts,
                                               double* sums) {
-    for (LocalIndex p = thread; p < parts.n_parts; p += team_size)
+    for (LocalIndex p = team.team_rank(); p < parts.n_parts; p += team.team_size())
       for (int v = 0; v < n; ++v) sums[v] += parts.values[p * n + v];
+  }
+};
+
+/// A kernel of one thread that applies a rule to sums that the host has.
+template <class Rule>
+struct ApplyRule {
+  Rule rule;
+  double values[Rule::n_sums];
+  KOKKOS_FUNCTION void operator()(int) const {
+    auto state = rule.scalars.state();
+    rule(values, state);
+    rule.scalars.state() = state;
   }
 };
 
@@ -107,13 +125,14 @@ class ScalarStep {
   void start(const char* label, const ProductParts<n_first>& first, const Rule& rule,
              const ExecutionSpace& stream, const ProductParts<n_then>& then = {}) const {
     using Kernel = ScalarKernel<Rule, n_first, n_then>;
-    const typename Kernel::Policy policy(is_queued() ? stream : ExecutionSpace(), 1,
-                                         Kernel::team_size);
-    // Without the hint, Kokkos copies a functor of this size to the GPU separately, and waits.
+    // A smaller team synchronizes faster.
+    LocalIndex n_parts = first.n_parts;
+    if constexpr (n_then > 0) n_parts = std::max(n_parts, then.n_parts);
+    int threads = Kernel::most_threads;
+    while (threads >= 64 && n_parts <= threads) threads /= 2;
+    const typename Kernel::Policy policy(is_queued() ? stream : ExecutionSpace(), 1, threads);
     Kokkos::parallel_for(
-        label,
-        Kokkos::Experimental::require(policy,
-                                      Kokkos::Experimental::WorkItemProperty::HintLightWeight),
+        label, light(policy),
         Kernel{first, then, m_all, rule, is_queued() ? nullptr : m_all_reduce->next()});
     if (!is_queued()) m_all_reduce->start();
   }
@@ -122,7 +141,7 @@ class ScalarStep {
     if (is_queued()) return;
     std::array<double, most_scalar_sums> all{};
     m_all_reduce->wait(all);
-    SumsOf<Rule> sums{rule, {}};
+    ApplyRule<Rule> sums{rule, {}};
     for (int v = 0; v < Rule::n_sums; ++v) sums.values[v] = all[v];
     if constexpr (is_host_device)
       sums(0);
@@ -136,14 +155,6 @@ class ScalarStep {
   }
 
  private:
-  /// Applies a rule to sums that the host has.
-  template <class Rule>
-  struct SumsOf {
-    Rule rule;
-    double values[Rule::n_sums];
-    KOKKOS_FUNCTION void operator()(int) const { rule(values); }
-  };
-
   std::unique_ptr<AllReduce> m_all_reduce;  // null on one rank
   DeviceSum m_all;
 };

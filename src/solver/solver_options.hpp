@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 
 namespace nekbone_k {
 
@@ -12,22 +13,34 @@ enum class Preconditioner { none, jacobi };
 /// Implementation of CG's vector operations: this project's fused kernels, or Kokkos Kernels.
 enum class VectorOps { fused, kokkos_kernels };
 
-/// How CG forms its scalars and vectors. All give the same iterates but for rounding.
+/// How CG forms its scalars and vectors. All give the same iterates up to rounding.
 enum class CgVariant {
   classic,           ///< Hestenes and Stiefel 1952: two all-reduces per iteration
   single_reduction,  ///< Chronopoulos and Gear 1989: one all-reduce, one vector more
-  pipelined          ///< Ghysels and Vanroose 2014: one all-reduce beside Ax, three vectors more
+  pipelined          ///< Ghysels and Vanroose 2014: one all-reduce that overlaps with Ax, three vectors more
 };
 inline constexpr std::array all_cg_variants{CgVariant::classic, CgVariant::single_reduction,
                                             CgVariant::pipelined};
 
-/// Who starts the kernels of CG.
+/// How the kernels of CG are launched.
 enum class CgLaunch {
   host,   ///< the host waits for every scalar, and launches kernels with it
   plain,  ///< the host launches ahead; scalars stay on the device
   graph   ///< the device replays recorded iterations; see KernelGraph
 };
 inline constexpr std::array all_cg_launches{CgLaunch::host, CgLaunch::plain, CgLaunch::graph};
+
+/// A variant and its launch.
+struct CgMethod {
+  CgVariant variant = CgVariant::classic;
+  CgLaunch launch = CgLaunch::host;
+
+  friend bool operator==(const CgMethod&, const CgMethod&) = default;
+};
+
+/// What the input asks for: one variant or launch, or the fastest.
+enum class CgVariantChoice { automatic, classic, single_reduction, pipelined };
+enum class CgLaunchChoice { automatic, host, plain, graph };
 
 /// The name in the input and the report.
 inline const char* name(Preconditioner preconditioner) {
@@ -54,6 +67,20 @@ inline const char* name(CgLaunch launch) {
     default:
       return "graph";
   }
+}
+
+inline const char* name(CgVariantChoice choice) {
+  return choice == CgVariantChoice::automatic ? "auto"
+                                              : name(all_cg_variants[static_cast<int>(choice) - 1]);
+}
+
+inline const char* name(CgLaunchChoice choice) {
+  return choice == CgLaunchChoice::automatic ? "auto"
+                                             : name(all_cg_launches[static_cast<int>(choice) - 1]);
+}
+
+inline std::string name(const CgMethod& method) {
+  return std::string(name(method.variant)) + ", " + name(method.launch);
 }
 
 inline const char* name(VectorOps vector_ops) {

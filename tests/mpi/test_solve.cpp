@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/cg_methods.hpp"
 #include "app/order_run.hpp"
 #include "core/errors.hpp"
 #include "support/made_up_strategies.hpp"
@@ -14,21 +15,31 @@ namespace {
 
 class Solve : public testing::Test {
  protected:
-  SolveRecord solve_by(const Strategy& exchange, const std::vector<Strategy>& others) {
+  SolveRecord solve_by(const Strategy& exchange, const std::vector<Strategy>& others,
+                       const std::string& solver = "launch: host", double memory = 1e15,
+                       double sum_seconds = 1e-6, bool audit = false) {
     const Case input = parse_case(
         "mesh: {elements: [4, 4, 4], periodic: true}\norders: [3]\nproblem: taylor-green\n"
-        "operator: {lambda: 1}\nverification: {error_bound: 0.2}\ngather_scatter: {audit: false}\n"
-        "solver: {order: 3, iterations: 200, tolerance: 1e-8}",
+        "operator: {lambda: 1}\nverification: {error_bound: 0.2}\n"
+        "gather_scatter: {audit: " +
+            std::string(audit ? "true" : "false") +
+            ", tuning: {budget_seconds: 0.1}}\n"
+            "solver: {order: 3, iterations: 200, tolerance: 1e-8, " +
+            solver + "}",
         "x.yaml", {}, m_comm.size());
+    MemoryBudget budget;
+    budget.available = memory;
+    budget.process.left = memory;
     Discretization discretization(m_comm, input.mesh, 3, input.summation);
     Progress progress(false);
     NoGuard guard;
     return solve(m_comm, input, discretization,
-                 {exchange, others, all_reduce_strategies().front(), {}}, guard, progress,
-                 [](const SolveRecord&) {});
+                 {exchange, others, all_reduce_strategies().front(), {}},
+                 {m_machine, budget, sum_seconds}, guard, progress, [](const SolveRecord&) {});
   }
 
   const Communicator m_comm{MPI_COMM_WORLD};
+  MachineRecord m_machine = make_machine_record(m_comm);  // without paths: all are tried
 };
 
 TEST_F(Solve, GoesByTheChosenExchange) {
@@ -80,6 +91,87 @@ TEST_F(Solve, EndsWhereMessagesMayStillCome) {
     if (thrower.name != "pairwise_in_post") continue;
     EXPECT_THROW(solve_by(named("throws", thrower.make), {good("good")}), InternalError);
   }
+}
+
+TEST_F(Solve, GoesByThePinnedMethod) {
+  const SolveRecord expected = solve_by(good("good"), {});
+  EXPECT_EQ(expected.method, CgMethod());
+  for (const CgVariant variant : all_cg_variants)
+    for (const char* const preconditioner : {"none", "jacobi"}) {
+      SCOPED_TRACE(std::string(name(variant)) + ", " + preconditioner);
+      const SolveRecord record = solve_by(good("good"), {},
+                                          std::string("launch: plain, variant: ") + name(variant) +
+                                              ", preconditioner: " + preconditioner);
+      EXPECT_TRUE(record.passed) << record.verdict;
+      EXPECT_EQ(record.method, (CgMethod{variant, CgLaunch::plain}));
+      EXPECT_EQ(record.strategy, "good");
+      ASSERT_EQ(record.methods.candidates.size(), 1U);
+      EXPECT_TRUE(record.methods.candidates[0].selected);
+      EXPECT_FALSE(record.methods.candidates[0].timing);
+      if (std::string(preconditioner) == "none") {
+        EXPECT_NEAR(record.iterations, expected.iterations, 1);
+      }
+    }
+}
+
+TEST_F(Solve, SelectsOneOfTheVerifiedMethods) {
+  const SolveRecord record = solve_by(good("good"), {}, "launch: auto");
+  EXPECT_TRUE(record.passed) << record.verdict;
+  EXPECT_GE(record.methods.candidates.size(), 4U);
+  EXPECT_GE(record.methods.rounds, 3);
+  int selected = 0;
+  for (const CgMethodResult& candidate : record.methods.candidates) {
+    SCOPED_TRACE(name(candidate.method));
+    if (candidate.method.launch != CgLaunch::graph) {
+      EXPECT_TRUE(candidate.verified) << candidate.failure;
+    }
+    EXPECT_EQ(candidate.verified, candidate.timing.has_value());
+    if (!candidate.selected) continue;
+    ++selected;
+    EXPECT_TRUE(candidate.verified);
+    EXPECT_EQ(candidate.method, record.method);
+  }
+  EXPECT_EQ(selected, 1);
+}
+
+TEST_F(Solve, TriesNoOtherMethodThatCannotGain) {
+  m_machine.paths.emplace();
+  m_machine.paths->launch = m_machine.paths->sync = 1e-12;
+  const SolveRecord record = solve_by(good("good"), {}, "launch: auto", 1e15, 0);
+  EXPECT_TRUE(record.passed) << record.verdict;
+  EXPECT_EQ(record.method, CgMethod());
+  EXPECT_NE(record.methods.why.find("other methods can save at most"), std::string::npos);
+  EXPECT_EQ(record.methods.rounds, 0);
+  m_machine.paths->launch = 1;
+  EXPECT_GT(solve_by(good("good"), {}, "launch: auto").methods.rounds, 0);
+}
+
+TEST_F(Solve, ComparesTheExchangeInCg) {
+  if (m_comm.size() == 1) GTEST_SKIP() << "nothing is exchanged";
+  for (const char* const launch : {"launch: host", "launch: plain"}) {
+    const SolveRecord record = solve_by(good("good"), {good("other")}, launch, 1e15, 1e-6, true);
+    ASSERT_TRUE(record.audit) << launch;
+    EXPECT_EQ(record.audit->strategies.front().name, "good");
+  }
+}
+
+TEST_F(Solve, LeavesOutMethodsWhoseVectorsDoNotFit) {
+  const SolveRecord record = solve_by(good("good"), {}, "launch: auto", 1);
+  EXPECT_TRUE(record.passed) << record.verdict;
+  EXPECT_EQ(record.method.variant, CgVariant::classic);
+  for (const CgMethodResult& candidate : record.methods.candidates)
+    if (candidate.method.variant != CgVariant::classic) {
+      EXPECT_FALSE(candidate.available);
+      EXPECT_EQ(candidate.failure, "its vectors do not fit in memory");
+    }
+}
+
+TEST(CgMethods, TakeTheFirstStrategyWithoutTheHost) {
+  const auto is_even = [](int i) { return i % 2 == 0; };
+  const std::vector<int> others{3, 4, 6};
+  EXPECT_EQ(*first_queued(2, others, is_even), 2);
+  EXPECT_EQ(*first_queued(1, others, is_even), 4);
+  EXPECT_EQ(first_queued(1, {5, 7}, is_even), nullptr);
 }
 
 }  // namespace

@@ -287,6 +287,12 @@ const std::vector<Mistake> unknown_words{
     {"Preconditioner", "solver: {preconditioner: Jacobi}",
      "x.yaml:1: solver.preconditioner: given 'Jacobi'; allowed: one of none, jacobi; did you mean "
      "'jacobi'?"},
+    {"Variant", "solver: {variant: chronopoulos}",
+     "x.yaml:1: solver.variant: given 'chronopoulos'; allowed: one of auto, classic, "
+     "single-reduction, pipelined"},
+    {"Launch", "solver: {launch: graphs}",
+     "x.yaml:1: solver.launch: given 'graphs'; allowed: one of auto, host, plain, graph; did you "
+     "mean 'graph'?"},
     {"VectorOps", "solver: {vector_ops: kokkos_kernels}",
      "x.yaml:1: solver.vector_ops: given 'kokkos_kernels'; allowed: one of fused, kokkos-kernels; "
      "did you mean 'kokkos-kernels'?"},
@@ -333,6 +339,18 @@ const std::vector<Mistake> keys_that_do_not_fit{
     {"DeterministicByALibrary", "deterministic: true\nsolver:\n  vector_ops: kokkos-kernels\n",
      "x.yaml:1: deterministic: given deterministic true with solver.vector_ops kokkos-kernels, "
      "which adds as it comes; allowed: deterministic with vector_ops fused"},
+    {"HostWithAnotherVariant", "solver:\n  variant: pipelined\n  launch: host\n",
+     "x.yaml:3: solver.launch: given solver.launch host with solver.variant pipelined; allowed: "
+     "launch host with variant classic, or launch plain or graph"},
+    {"DeterministicAheadOfTheHost", "deterministic: true\nsolver: {launch: plain}\n",
+     "x.yaml:2: solver.launch: given solver.launch plain with solver.variant auto and "
+     "deterministic true; "
+     "allowed: launch auto or host, with variant auto or classic"},
+    {"SingularAheadOfTheHost", "operator: {lambda: 0}\nsolver:\n  variant: pipelined\n",
+     "x.yaml:3: solver.variant: given solver.launch auto with solver.variant pipelined and "
+     "operator.lambda 0 in "
+     "a periodic box, whose constants the host removes; allowed: launch auto or host, with variant "
+     "auto or classic"},
     {"ComponentsOfWhatIsSolved", "orders: [1]\ngather_scatter:\n  components: 3\n",
      "x.yaml:3: gather_scatter.components: given gather_scatter.components 3 with problem "
      "taylor-green, whose CG exchanges one component in double; allowed: components 1 with that "
@@ -577,6 +595,23 @@ INSTANTIATE_TEST_SUITE_P(KeysThatDoNotFit, BadInput, testing::ValuesIn(keys_that
 INSTANTIATE_TEST_SUITE_P(NotAnInput, BadInput, testing::ValuesIn(not_an_input), test_name);
 INSTANTIATE_TEST_SUITE_P(MalformedOverrides, BadInput, testing::ValuesIn(malformed_overrides),
                          test_name);
+
+TEST(BadInputMessage, NamesTheLaunchThatTheBuildLacks) {
+  const auto given = [] { parse_case("solver: {launch: graph}", "x.yaml", {}, 1); };
+  if (!is_host_device) {
+    EXPECT_NO_THROW(given());
+    return;
+  }
+  try {
+    given();
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(),
+                 "x.yaml:1: solver.launch: given solver.launch graph with solver.variant auto, but "
+                 "kernels of this build run on the host, which cannot replay them; allowed: auto, "
+                 "host or plain");
+  }
+}
 
 TEST(BadInputMessage, NamesWhatTheBuildLacks) {
   const auto given = [](const std::string& yaml) { parse_case(yaml, "x.yaml", {}, 1); };

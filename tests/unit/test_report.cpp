@@ -24,7 +24,8 @@ std::string whole_text(const RunRecord& r) {
   if (r.machine.paths) text += paths_text(*r.machine.paths);
   text += grid_text(r.grid, r.machine.ranks) + would_divide_text(r.grid, 1, r.machine.ranks);
   for (const OrderRecord& order : r.orders) text += order_text(order);
-  if (r.solve) text += solve_text(*r.solve, r.machine) + comparisons_text(*r.solve);
+  if (r.solve)
+    text += solve_text(*r.solve, r.machine, ReportDetail::full) + comparisons_text(*r.solve);
   return text + means_text(r.orders) + closing_text(r);
 }
 
@@ -95,7 +96,7 @@ TEST(ReportHeader, GroupsEqualRanks) {
 TEST(ReportSolve, SaysWhatDeterminismCosts) {
   RunRecord run = usual_run();
   EXPECT_FALSE(contains(header_text(run), "deterministic"));
-  EXPECT_FALSE(contains(solve_text(*run.solve, run.machine), "checksum"));
+  EXPECT_FALSE(contains(solve_text(*run.solve, run.machine, ReportDetail::usual), "checksum"));
   EXPECT_TRUE(to_json(run)["solve"]["checksum"].is_null());
   EXPECT_TRUE(to_json(run)["solve"]["determinism"].is_null());
 
@@ -104,7 +105,8 @@ TEST(ReportSolve, SaysWhatDeterminismCosts) {
   run.solve->summation_cost = {
       .deterministic_seconds = 3e-3, .ordinary_seconds = 2e-3, .rounds = 7, .iterations = 5};
   EXPECT_TRUE(contains(header_text(run), "  sums          deterministic"));
-  const std::string text = solve_text(*run.solve, run.machine) + comparisons_text(*run.solve);
+  const std::string text =
+      solve_text(*run.solve, run.machine, ReportDetail::usual) + comparisons_text(*run.solve);
   EXPECT_TRUE(contains(line_with(text, "checksum"), "0123456789abcdef"));
   EXPECT_TRUE(contains(line_with(text, "determinism"), "3.000 ms per iteration")) << text;
   EXPECT_TRUE(contains(text, "1.50 times")) << text;
@@ -606,7 +608,7 @@ TEST(ReportAllReduce, HasATableOnlyWhereSumsWereTimedOrAreWrong) {
 
 TEST(ReportSolve, HasFiguresWithUnits) {
   const RunRecord run = usual_run();
-  const std::string text = solve_text(*run.solve, run.machine);
+  const std::string text = solve_text(*run.solve, run.machine, ReportDetail::usual);
   EXPECT_TRUE(contains(text, "5.000e-07 |b| recursive, 5.000e-07 |b| recomputed"));
   EXPECT_TRUE(contains(text, "3.000e-08 largest, 2.000e-08 in the L2 norm"));
   EXPECT_TRUE(contains(text, "20.00 s, 200.0 ms per iteration; set-up 1.500 s"));
@@ -617,23 +619,74 @@ TEST(ReportSolve, HasFiguresWithUnits) {
   EXPECT_TRUE(contains(text, "  PASS          the recomputed residual agrees"));
 }
 
+CgMethodResult method_result(CgVariant variant, CgLaunch launch) {
+  CgMethodResult result;
+  result.method = {variant, launch};
+  result.exchange = "peer-memory";
+  result.all_reduce = "host-mpi";
+  return result;
+}
+
+TEST(ReportSolve, HasATableOfMethods) {
+  RunRecord run = usual_run();
+  const auto text = [&] { return solve_text(*run.solve, run.machine, ReportDetail::usual); };
+  EXPECT_FALSE(contains(text(), "Methods of CG"));
+  EXPECT_TRUE(contains(text(), "  method        classic CG, the host waits for every scalar\n"));
+
+  CgTuning& tuning = run.solve->methods;
+  CgMethodResult host = method_result(CgVariant::classic, CgLaunch::host);
+  host.verified = true;
+  host.timing.emplace();
+  host.timing->cost.median = 52e-6;
+  host.timing->relative_to_best = 5.2;
+  CgMethodResult single = host;
+  single.method = {CgVariant::single_reduction, CgLaunch::plain};
+  single.timing->cost.median = 10e-6;
+  single.timing->relative_to_best = 1;
+  single.selected = true;
+  CgMethodResult pipelined = method_result(CgVariant::pipelined, CgLaunch::graph);
+  pipelined.available = false;
+  pipelined.failure = "kernels run on the host";
+  tuning.candidates = {host, single, pipelined};
+  tuning.rounds = 7;
+  tuning.iterations = 20;
+  run.solve->method = single.method;
+  EXPECT_TRUE(contains(text(), "per iteration; 7 rounds of 20 iterations"));
+  EXPECT_TRUE(contains(line_with(text(), "single-reduction, plain"), "1.00x"));
+  EXPECT_TRUE(contains(line_with(text(), "single-reduction, plain"), "SELECTED"));
+  EXPECT_TRUE(contains(line_with(text(), "classic, host"), "5.20x"));
+  EXPECT_TRUE(contains(text(), "kernels run on the host"));
+  EXPECT_TRUE(contains(text(), "\n  Selected: single-reduction, plain\n"));
+  EXPECT_TRUE(contains(text(), "  method        single-reduction CG, scalars on the device\n"));
+  const auto json = to_json(run)["solve"];
+  EXPECT_EQ(json["variant"], "single-reduction");
+  EXPECT_EQ(json["launch"], "plain");
+  EXPECT_EQ(json["methods"]["candidates"][2]["failure"], "kernels run on the host");
+  EXPECT_TRUE(json["methods"]["candidates"][2]["timing"].is_null());
+  EXPECT_EQ(json["methods"]["candidates"][1]["timing"]["cost"]["median_s"], 10e-6);
+
+  tuning.why = "an iteration takes 1 s";
+  EXPECT_TRUE(
+      contains(text(), "\n  Selected: single-reduction, plain\n  an iteration takes 1 s\n"));
+}
+
 TEST(ReportSolve, SaysWhenTheCaseStaysInCaches) {
   RunRecord run = usual_run();
-  EXPECT_FALSE(contains(solve_text(*run.solve, run.machine), "caches"));
+  EXPECT_FALSE(contains(solve_text(*run.solve, run.machine, ReportDetail::usual), "caches"));
   run.solve->bandwidth = 1.5 * run.machine.bandwidth.copy;
-  EXPECT_TRUE(contains(solve_text(*run.solve, run.machine), "150.0 %"));
-  EXPECT_TRUE(contains(solve_text(*run.solve, run.machine), "caches"));
+  EXPECT_TRUE(contains(solve_text(*run.solve, run.machine, ReportDetail::usual), "150.0 %"));
+  EXPECT_TRUE(contains(solve_text(*run.solve, run.machine, ReportDetail::usual), "caches"));
   // A kernel may exceed the triad's bandwidth if it does not read the cache lines that it writes.
   run.solve->bandwidth = 0.9 * run.machine.bandwidth.copy;
-  EXPECT_TRUE(contains(solve_text(*run.solve, run.machine), "112.5 %"));
-  EXPECT_FALSE(contains(solve_text(*run.solve, run.machine), "caches"));
+  EXPECT_TRUE(contains(solve_text(*run.solve, run.machine, ReportDetail::usual), "112.5 %"));
+  EXPECT_FALSE(contains(solve_text(*run.solve, run.machine, ReportDetail::usual), "caches"));
 }
 
 TEST(ReportSolve, LeavesOutBandwidthsThatWereNotMeasured) {
   RunRecord run = usual_run();
   run.machine.bandwidth = {};
   EXPECT_FALSE(contains(header_text(run), "  memory "));
-  EXPECT_FALSE(contains(solve_text(*run.solve, run.machine), "triad"));
+  EXPECT_FALSE(contains(solve_text(*run.solve, run.machine, ReportDetail::usual), "triad"));
   const auto json = to_json(run);
   EXPECT_TRUE(json["machine"]["copy_bandwidth_bytes_per_s"].is_null());
   EXPECT_TRUE(json["machine"]["triad_bandwidth_bytes_per_s"].is_null());
@@ -642,7 +695,7 @@ TEST(ReportSolve, LeavesOutBandwidthsThatWereNotMeasured) {
 
 TEST(ReportSolve, ShowsABreakdown) {
   const RunRecord run = broken_down_run();
-  const std::string text = solve_text(*run.solve, run.machine);
+  const std::string text = solve_text(*run.solve, run.machine, ReportDetail::usual);
   EXPECT_TRUE(contains(text, "100, then CG broke down"));
   EXPECT_TRUE(contains(text, "not finite recursive"));
   EXPECT_TRUE(contains(text, "  error         not finite\n"));
@@ -753,10 +806,10 @@ TEST(ReportClosing, SaysOnceWhyNoOrderCouldExchange) {
 TEST(ReportSolve, SaysWhoSumsTheProductsOfKokkosKernels) {
   RunRecord run = usual_run();
   run.solve->all_reduce = "host-shared";
-  EXPECT_FALSE(contains(solve_text(*run.solve, run.machine), "MPI_Allreduce"));
+  EXPECT_FALSE(contains(solve_text(*run.solve, run.machine, ReportDetail::usual), "MPI_Allreduce"));
   run.solve->kernels_sum = true;
-  EXPECT_TRUE(
-      contains(solve_text(*run.solve, run.machine), "all-reduce host-shared and MPI_Allreduce"));
+  EXPECT_TRUE(contains(solve_text(*run.solve, run.machine, ReportDetail::usual),
+                       "all-reduce host-shared and MPI_Allreduce"));
 }
 
 TEST(ReportSolve, SaysWhereARegretMayBeNoise) {

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// The methods of CG that a run can use, and the selection of one.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "app/order_run.hpp"
+#include "operators/elliptic_operator.hpp"
+#include "solver/queued_cg.hpp"
+
+namespace nekbone_k {
+
+/// The problem that all methods solve.
+struct CgProblem {
+  const Communicator& comm;
+  const Case& input;
+  AssembledSpace& space;
+  const EllipticOperator& a;
+  DeviceVector<double> b;
+  CgVectors vectors;
+  DeviceVector<double> inverse_diagonal;  ///< empty: no preconditioner
+};
+
+/// Calls `action` under guard of an exchange and an all-reduce.
+template <class Action>
+std::invoke_result_t<Action> guarded_cg(TuningGuard& guard, const Strategy& exchange,
+                                        const AllReduceStrategy& all_reduce, const Action& action) {
+  return guarded(guard, exchange.name,
+                 [&] { return guarded(guard, guarded_name(all_reduce), action); });
+}
+
+/// Whether the exchange in use gives wrong sums of CG's operands: the failure, or empty. Throws
+/// InternalError if it fails otherwise, because messages may still be in flight. Collective.
+std::string wrong_sums(GatherScatter& gs);
+
+/// The first of the selected and the other strategies for which `is_queued` holds; null if none.
+template <class T, class IsQueued>
+const T* first_queued(const T& selected, const std::vector<T>& others, const IsQueued& is_queued) {
+  if (is_queued(selected)) return &selected;
+  const auto found = std::find_if(others.begin(), others.end(), is_queued);
+  return found == others.end() ? nullptr : &*found;
+}
+
+/// The methods of CG that the case allows, on the vectors of one problem. Construction, members and
+/// destruction are collective.
+///
+/// A method that launches ahead needs an exchange and an all-reduce without the host. If the
+/// selected ones need the host, it takes the fastest verified others that do not, or else those
+/// that the case allows and the guard does not exclude.
+class CgMethods {
+ public:
+  /// Runs classic CG with scalars on the host, for some iterations to a tolerance.
+  using HostCg = std::function<CgResult(const CgOptions&, const std::function<void(int)>&)>;
+
+  CgMethods(const CgProblem& problem, const SolveStrategies& strategies, HostCg host_cg,
+            TuningGuard& guard);
+
+  /// Selects a method:
+  ///
+  /// 1. It compares the residuals of some iterations with those of the first method.
+  /// 2. It times iterations of all methods in interleaved rounds, for about `budget_seconds`.
+  /// 3. It selects the fastest, or the first in the order of the input's table among those that tie
+  ///    with it.
+  ///
+  /// Tries only the first method if its launches, waits and all-reduces, which others could save,
+  /// take less than 3 % of an iteration. They are estimated from `machine`, and `sum_seconds` for
+  /// one all-reduce. Excludes a method whose vectors do not fit into `memory`. Throws InputError on
+  /// every rank if no method is left.
+  CgTuning tune(double budget_seconds, const MachineRecord& machine, double sum_seconds,
+                const MemoryBudget& memory);
+
+  /// Solves the problem by the selected method.
+  CgResult solve(const CgOptions& options, const std::function<void(int)>& progress);
+
+  /// Doubles that vector operations read and write per DOF and iteration; 0: as classic CG on the
+  /// host.
+  int traffic() const;
+  /// What the host does per iteration of the selected method.
+  HostWork host_work() const { return host_work(m_methods[m_selected]); }
+  const CgMethod& method() const { return m_methods[m_selected].method; }
+  const Strategy& exchange() const { return m_methods[m_selected].exchange; }
+  const AllReduceStrategy& all_reduce() const { return m_methods[m_selected].all_reduce; }
+
+ private:
+  struct Method {
+    CgMethod method;
+    Strategy exchange;
+    AllReduceStrategy all_reduce;
+    std::unique_ptr<QueuedCg<EllipticOperator>> queued;  // null: on the host, or not made
+  };
+
+  /// Selects the exchange of a method in the gather-scatter, and gives it its resources.
+  void use_exchange(const Method& method);
+  void make(Method& method);
+  /// Solves by a method, whose exchange becomes the one in use.
+  CgResult run(Method& method, const CgOptions& options,
+               const std::function<void(int)>& progress = {});
+  /// Whether a method gives the residuals of `history`. Collective, the same on every rank.
+  Verdict verify(Method& method, const std::vector<double>& history, const MemoryBudget& memory);
+  HostWork host_work(const Method& method) const;
+  /// The seconds per iteration that the host and the all-reduces take with the first method.
+  double most_gain(const MachinePaths& paths, double sum_seconds) const;
+  /// Calls `action` under guard of the strategies of a method, because either may not return.
+  template <class Action>
+  std::invoke_result_t<Action> communicating(const Method& method, const Action& action) const {
+    return guarded_cg(m_guard, method.exchange, method.all_reduce, action);
+  }
+
+  CgProblem m_problem;
+  HostCg m_host_cg;
+  TuningGuard& m_guard;
+  CgExtraVectors m_extra;
+  std::vector<Method> m_methods;
+  std::size_t m_selected = 0;
+};
+
+}  // namespace nekbone_k
