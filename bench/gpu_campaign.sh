@@ -12,7 +12,7 @@
 #   weak-NP     the same in hipBone's other cases pinned-NP    the selection and pinned strategies
 #   gs64-NP     inputs/gs64.yaml                  exchange-NP  one exchange by size
 #   faults-NP   a GPU-aware MPI that is made to crash on device memory; needs jsonschema
-#   methods-NP    every method of CG on small meshes; METHOD_ROWS limits them (bench/cg_methods.py)
+#   methods-NP  every method of CG on small meshes, or on METHOD_ROWS (bench/cg_methods.py)
 #   first-run-NP  inputs/smoke.yaml twice without earlier trial results: both must pass
 # The last lines have the time and the outcome of each part.
 set -uo pipefail

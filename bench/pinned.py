@@ -147,7 +147,9 @@ def main():
     parser.add_argument("--out")
     options = parser.parse_args()
 
-    pinning = [("solver.iterations", options.iterations), ("gather_scatter.audit", "false")]
+    # The host launches CG, as few strategies allow more.
+    pinning = [("solver.iterations", options.iterations), ("gather_scatter.audit", "false"),
+               ("solver.launch", "host")]
     choosing = [*pinning, ("gather_scatter.tuning.budget_seconds", options.budget)]
     first = launch(options, CHOICE, choosing)
     right = [c["strategy"] for c in first["orders"][-1]["tuning"]["candidates"] if c["verified"]]
