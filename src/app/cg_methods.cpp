@@ -102,8 +102,7 @@ void CgMethods::make(Method& method) {
   method.queued = communicating(method, [&] {
     return std::make_unique<Queued>(
         m_problem.comm, m_problem.a, m_problem.space.range(), m_problem.inverse_diagonal,
-        method.all_reduce, method.method.variant, method.method.launch, m_problem.vectors, extra,
-        std::max(m_problem.input.iterations, verified_iterations));
+        method.all_reduce, method.method.variant, method.method.launch, m_problem.vectors, extra);
   });
 }
 

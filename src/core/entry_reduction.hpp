@@ -137,10 +137,10 @@ struct EntryReduction {
 
   template <int steps>
   KOKKOS_FUNCTION void operator()(Steps<steps>, const Team& team) const {
-    constexpr LocalIndex chunk = EntryReduction::chunk<steps>;
-    const LocalIndex first = team.league_rank() * chunk;
+    constexpr LocalIndex length = chunk<steps>;
+    const LocalIndex first = team.league_rank() * length;
     double total[n_values] = {};
-    if (first >= range.first_owned && chunk <= range.size - first) {
+    if (first >= range.first_owned && length <= range.size - first) {
       Lanes values[n_values];
       for (int i = 0; i < n_values; ++i) values[i] = Lanes(0.0);
       const auto entry = [&](int step) {
@@ -173,7 +173,7 @@ struct EntryReduction {
       for (int i = 0; i < n_values; ++i)
         for (int lane = 0; lane < lanes; ++lane) Scheme::join(total[i], values[i][lane]);
     } else {  // at the first owned entry and at the end of the range
-      const LocalIndex size = range.size - first < chunk ? range.size - first : chunk;
+      const LocalIndex size = range.size - first < length ? range.size - first : length;
       for (LocalIndex at = team.team_rank(); at < size; at += team_size) {
         double x[n], y[n];
         terms(first + at, x, y);

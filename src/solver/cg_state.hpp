@@ -40,11 +40,11 @@ struct SetState {
   KOKKOS_FUNCTION void operator()(int) const { state() = value; }
 };
 
-/// The state and the history of ‖r‖ in device memory, for one thread. It works on a copy of the
+/// The state and the last ‖r‖ in device memory, for one thread. It works on a copy of the
 /// state, because each access to device memory takes long.
 struct CgScalars {
   Kokkos::View<CgState, DeviceMemory> state;
-  DeviceVector<double> history;  ///< (most_iterations + 1)
+  DeviceVector<double> history;  ///< of the last iterations: entry i modulo its length
 
   /// Notes the products of b.
   KOKKOS_FUNCTION void begin(CgState& s, double r_dot_r, double r_dot_z) const {
@@ -64,7 +64,7 @@ struct CgScalars {
   /// Notes the end of an iteration.
   KOKKOS_FUNCTION void end_iteration(CgState& s, double r_dot_r) const {
     s.norm = Kokkos::sqrt(r_dot_r);
-    history(++s.iterations) = s.norm;
+    history(++s.iterations % history.extent(0)) = s.norm;
     if (!Kokkos::isfinite(s.norm))
       s.status = CgStatus::broke_down;
     else if (s.tolerance > 0 && s.norm <= s.target)

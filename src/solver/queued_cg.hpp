@@ -7,6 +7,8 @@
 #include <concepts>
 #include <functional>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "core/errors.hpp"
 #include "core/kernel_graph.hpp"
@@ -46,6 +48,8 @@ class QueuedCg {
   /// Iterations after which the residual is replaced.
   static constexpr int replaced_after = 100;
   static_assert(replaced_after % batch == 0);
+  /// Iterations whose ‖r‖ the device keeps: the host is at most two batches late.
+  static constexpr int kept_iterations = 3 * batch;
 
   /// For solves of up to `most_iterations`. Keeps references to `comm`, `a` and the vectors. An
   /// empty `inverse_diagonal` means M = I. Throws UnavailableError on every rank if `all_reduce` is
@@ -54,7 +58,7 @@ class QueuedCg {
   QueuedCg(const Communicator& comm, const Op& a, VectorRange range,
            ConstDeviceVector<double> inverse_diagonal, const AllReduceStrategy& all_reduce,
            CgVariant variant, CgLaunch launch, const CgVectors& vectors,
-           const CgExtraVectors& extra, int most_iterations)
+           const CgExtraVectors& extra)
       : m_comm(comm),
         m_a(a),
         m_range(range),
@@ -65,8 +69,7 @@ class QueuedCg {
         m_extra(extra),
         m_step(comm, all_reduce),
         m_state("nekbone_k: CG state"),
-        m_history("nekbone_k: history of CG", most_iterations + std::size_t{1}),
-        m_seen{Seen("nekbone_k: CG state seen"), Seen("nekbone_k: CG state seen")} {
+        m_history("nekbone_k: history of CG", kept_iterations) {
     const LocalIndex n_teams = EntryReduction<BeginTerms<Identity>, PlainSums<2>>::n_teams(range);
     m_pairs = DeviceVector<EntryValues<2>>("nekbone_k: parts of products", n_teams);
     m_triples = DeviceVector<EntryValues<3>>("nekbone_k: parts of products",
@@ -119,7 +122,7 @@ class QueuedCg {
       // The state of the batch before this one, so that the device has work meanwhile. Kernels on
       // the host have ended already.
       if (is_host_device || batches > 0) {
-        const CgState& seen = state_seen(is_host_device ? batches : batches - 1);
+        const CgState& seen = see_state(is_host_device ? batches : batches - 1);
         if (progress) progress(seen.iterations);
         if (seen.status != CgStatus::running) break;
       }
@@ -141,7 +144,13 @@ class QueuedCg {
   }
 
  private:
-  using Seen = Kokkos::View<CgState, Kokkos::SharedHostPinnedSpace>;
+  /// A state and the history, as the host sees them.
+  struct Seen {
+    Kokkos::View<CgState, Kokkos::SharedHostPinnedSpace> state{"nekbone_k: CG state seen"};
+    Kokkos::View<double*, Kokkos::SharedHostPinnedSpace> history{"nekbone_k: history of CG seen",
+                                                                 kept_iterations};
+    StreamEvent is_there;
+  };
   using Pairs = ProductParts<2>;
 
   /// Iterations between looks. On a CPU a look costs nothing.
@@ -172,6 +181,7 @@ class QueuedCg {
   }
 
   void begin_solve(const DeviceVector<double>& b, const CgOptions& options) {
+    m_norms.clear();
     CgState first;
     first.tolerance = options.tolerance;
     first.most_iterations = options.iterations;
@@ -315,26 +325,32 @@ class QueuedCg {
     run_after(ExecutionSpace(), stream);
   }
 
-  /// Copies the state to the host after everything launched so far. Does not wait.
+  /// Copies the state and the history to the host after everything launched so far. Does not wait.
   void note_state(int number) {
-    Kokkos::deep_copy(ExecutionSpace(), m_seen[number % 2], m_state);
-    m_noted[number % 2].record(ExecutionSpace());
+    Seen& seen = m_seen[number % 2];
+    Kokkos::deep_copy(ExecutionSpace(), seen.state, m_state);
+    Kokkos::deep_copy(ExecutionSpace(), seen.history, m_history);
+    seen.is_there.record(ExecutionSpace());
   }
-  const CgState& state_seen(int number) const {
-    m_noted[number % 2].wait();
-    return m_seen[number % 2]();
+  /// Waits for such a copy, and adds its new iterations to m_norms.
+  const CgState& see_state(int number) {
+    const Seen& seen = m_seen[number % 2];
+    seen.is_there.wait();
+    const CgState& state = seen.state();
+    for (int i = static_cast<int>(m_norms.size()); i <= state.iterations; ++i)
+      m_norms.push_back(seen.history(i % kept_iterations));
+    return state;
   }
 
-  CgResult result(double seconds) const {
-    const auto state = Kokkos::create_mirror_view_and_copy(HostMemory(), m_state)();
+  CgResult result(double seconds) {
+    note_state(0);
+    const CgState& state = see_state(0);
     CgResult result;
     result.iterations = state.iterations;
     result.broke_down = state.status == CgStatus::broke_down;
     result.converged =
         state.status == CgStatus::converged || (state.tolerance == 0 && !result.broke_down);
-    const auto history = Kokkos::create_mirror_view_and_copy(
-        HostMemory(), Kokkos::subview(m_history, std::pair(0, state.iterations + 1)));
-    result.history.assign(history.data(), history.data() + history.extent(0));
+    result.history = m_norms;
     result.seconds = seconds;
     return result;
   }
@@ -353,7 +369,7 @@ class QueuedCg {
   DeviceVector<EntryValues<2>> m_pairs;    // parts of products, by team
   DeviceVector<EntryValues<3>> m_triples;  // the same if pipelined
   Seen m_seen[2];
-  StreamEvent m_noted[2];
+  std::vector<double> m_norms;  // ‖r‖ of b and of each iteration, as far as the host has seen
   std::optional<KernelGraph> m_graph;
 };
 

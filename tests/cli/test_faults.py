@@ -235,7 +235,7 @@ class Faults(harness.CliTest):
         folder = self.new_folder()
         run = self.run_small(f"refuse@{tuning}", folder, **self.ALONE)
         self.assertEqual(run.code, 4, str(run))
-        self.assertIn("device-neighbour, chosen to exchange by in CG, failed there: threw on rank", run.err)
+        self.assertIn("device-neighbour, selected for the exchange of CG, failed: threw on rank", run.err)
         self.assertEqual(set(journaled(folder)), {("device-neighbour", "threw")}, str(run))
         run = self.run_small(f"wrong@{all_calls - 5}", self.new_folder(), **self.ALONE)
         self.assertEqual(run.code, 1, str(run))

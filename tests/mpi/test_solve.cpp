@@ -168,7 +168,7 @@ TEST_F(Solve, LeavesOutMethodsWhoseVectorsDoNotFit) {
     }
 }
 
-TEST(CgMethods, TakeTheFirstStrategyWithoutTheHost) {
+TEST(SolveMethods, TakeTheFirstStrategyWithoutTheHost) {
   const auto is_even = [](int i) { return i % 2 == 0; };
   const std::vector<int> others{3, 4, 6};
   EXPECT_EQ(*first_queued(2, others, is_even), 2);

@@ -10,10 +10,10 @@ namespace nekbone_k {
 namespace {
 
 using Of = SetAlphaAndBeta::Of;
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 // Applies rules to a state on the host.
-class CgRules : public testing::Test {
+class CgStateRules : public testing::Test {
  protected:
   void SetUp() override {
     if (!is_host_device) GTEST_SKIP() << "the history is in device memory";
@@ -31,7 +31,7 @@ class CgRules : public testing::Test {
   CgState m_state;
 };
 
-TEST_F(CgRules, ClassicIsTheTextbook) {
+TEST_F(CgStateRules, ClassicIsTheTextbook) {
   begin(16, 8);
   SetAlpha{m_scalars}({4}, m_state);
   EXPECT_EQ(m_state.alpha, 2);
@@ -43,7 +43,7 @@ TEST_F(CgRules, ClassicIsTheTextbook) {
   EXPECT_EQ(m_scalars.history(1), 3);
 }
 
-TEST_F(CgRules, EnergyOfTheNextDirectionFollows) {
+TEST_F(CgStateRules, EnergyOfTheNextDirectionFollows) {
   set_alpha_and_beta(Of::b, 16, 8, 4);
   EXPECT_EQ(m_state.alpha, 2);
   EXPECT_EQ(m_state.beta, 0);
@@ -58,7 +58,7 @@ TEST_F(CgRules, EnergyOfTheNextDirectionFollows) {
   EXPECT_EQ(m_state.p_dot_ap, 5 - 0.0625 * 4);
 }
 
-TEST_F(CgRules, StopsAtTheTolerance) {
+TEST_F(CgStateRules, StopsAtTheTolerance) {
   m_state.tolerance = 0.5;
   set_alpha_and_beta(Of::b, 16, 16, 1);
   set_alpha_and_beta(Of::iterate, 4, 4, 1);  // equal to the tolerance
@@ -70,7 +70,7 @@ TEST_F(CgRules, StopsAtTheTolerance) {
   EXPECT_EQ(m_state.alpha, 0);
 }
 
-TEST_F(CgRules, ClassicKeepsTheLastStepForX) {
+TEST_F(CgStateRules, ClassicKeepsTheLastStepForX) {
   m_state.tolerance = 0.5;
   begin(16, 16);
   SetAlpha{m_scalars}({4}, m_state);
@@ -81,7 +81,7 @@ TEST_F(CgRules, ClassicKeepsTheLastStepForX) {
   EXPECT_EQ(m_state.alpha, 0);
 }
 
-TEST_F(CgRules, DoesTheIterationsOfTheInput) {
+TEST_F(CgStateRules, DoesTheIterationsOfTheInput) {
   m_state.most_iterations = 1;
   set_alpha_and_beta(Of::b, 16, 16, 1);
   EXPECT_EQ(m_state.status, CgStatus::running);
@@ -93,8 +93,8 @@ TEST_F(CgRules, DoesTheIterationsOfTheInput) {
   EXPECT_EQ(m_state.iterations, 0);
 }
 
-TEST_F(CgRules, BreaksDownWithoutPositiveEnergy) {
-  for (const double energy : {0.0, -1.0, nan, std::numeric_limits<double>::infinity()}) {
+TEST_F(CgStateRules, BreaksDownWithoutPositiveEnergy) {
+  for (const double energy : {0.0, -1.0, not_a_number, std::numeric_limits<double>::infinity()}) {
     m_state = {};
     m_state.most_iterations = 9;
     set_alpha_and_beta(Of::b, 16, 16, energy);
@@ -107,12 +107,12 @@ TEST_F(CgRules, BreaksDownWithoutPositiveEnergy) {
     EXPECT_EQ(m_state.status, CgStatus::broke_down) << energy;
   }
   m_state = {};
-  begin(nan, 1);
+  begin(not_a_number, 1);
   EXPECT_EQ(m_state.status, CgStatus::broke_down);
 }
 
 // The difference of energies may be negative by rounding alone. CG then begins anew along z.
-TEST_F(CgRules, BeginsAnewIfRoundingSpoilsTheEnergy) {
+TEST_F(CgStateRules, BeginsAnewIfRoundingSpoilsTheEnergy) {
   set_alpha_and_beta(Of::b, 1, 1, 1);
   set_alpha_and_beta(Of::iterate, 1e-26, 1, 0.5);
   EXPECT_EQ(m_state.status, CgStatus::running);
@@ -124,7 +124,7 @@ TEST_F(CgRules, BeginsAnewIfRoundingSpoilsTheEnergy) {
   EXPECT_EQ(m_state.iterations, 2);
 }
 
-TEST_F(CgRules, OnlyCountsPastUnderflow) {
+TEST_F(CgStateRules, OnlyCountsPastUnderflow) {
   set_alpha_and_beta(Of::b, 1, 1, 1);
   set_alpha_and_beta(Of::iterate, 0, 0, 0);
   set_alpha_and_beta(Of::iterate, 0, 0, 0);

@@ -33,6 +33,28 @@ TEST(Memory, OfTuningIsThatOfTheStrategiesThatAreTried) {
   EXPECT_NEAR(other - one, 2 * a_buffer, 1e-9 * both);
 }
 
+double solve_bytes(const std::string& solver) {
+  const Communicator comm(MPI_COMM_SELF);
+  const Case input = parse_case(
+      "mesh: {elements: [16, 16, 16]}\nsolver: {order: 7, " + solver + "}", "x.yaml", {}, 1);
+  return estimate_memory(comm, input, find_node_layout(comm), std::span(&input.mesh.partition, 1))
+      .solve;
+}
+
+// Vectors of a pinned variant are counted. With auto, CG takes only variants that fit.
+TEST(Memory, OfASolveHasTheVectorsOfAPinnedVariant) {
+  const double usual = solve_bytes("variant: auto"), classic = solve_bytes("variant: classic");
+  const double single = solve_bytes("variant: single-reduction"),
+               pipelined = solve_bytes("variant: pipelined");
+  EXPECT_EQ(usual, classic);
+  const double vector = single - classic;
+  EXPECT_NEAR(vector, 8.0 * 113 * 113 * 113, 0.1 * vector);
+  EXPECT_NEAR(pipelined - classic, 3 * vector, 1e-9 * pipelined);
+  EXPECT_NEAR(solve_bytes("variant: pipelined, preconditioner: jacobi") -
+                  solve_bytes("preconditioner: jacobi"),
+              4 * vector, 1e-9 * pipelined);
+}
+
 // Why a case on one rank is refused, or nothing.
 std::string refusal(const MemoryBudget& budget) {
   const Case input = parse_case("mesh: {elements: [24, 24, 24]}\nsolver: {order: 7}\norders: [1]",
