@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstddef>
-#include <iterator>
 #include <type_traits>
 
 #include "core/lanes.hpp"
@@ -195,7 +194,7 @@ struct EntryReduction {
   template <std::size_t at = 0, class Action>
   static void with_steps(const VectorRange& range, const Action& action) {
     constexpr int steps = Shape::entries_a_thread[at];
-    if constexpr (at + 1 < std::size(Shape::entries_a_thread))
+    if constexpr (at + 1 < Shape::entries_a_thread.size())
       if (n_chunks<steps>(range) < Shape::enough_teams) return with_steps<at + 1>(range, action);
     action(std::integral_constant<int, steps>{});
   }

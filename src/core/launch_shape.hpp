@@ -4,6 +4,8 @@
 /// kernel, whose shape depends on the polynomial order.
 #pragma once
 
+#include <array>
+
 #include "core/types.hpp"
 
 namespace nekbone_k {
@@ -14,7 +16,7 @@ struct LaunchShape {
   /// Threads of a team that works through consecutive entries or positions.
   static constexpr int team_size = 1;
   /// Entries per thread of a reduction, in Lanes, the most first: on a CPU a whole stretch.
-  static constexpr int entries_a_thread[] = {512};
+  static constexpr std::array<int, 1> entries_a_thread{512};
   /// Teams that fill the device. A reduction takes fewer entries per thread to have as many.
   static constexpr int enough_teams = 1;
   /// Most positions of a run of indices, and fewest of a run with a stride; a shorter run does not
@@ -35,7 +37,7 @@ struct GpuLaunchShape {
   static constexpr int team_size = 256;
   /// Several, so that a GPU has more than one read in flight per thread. On small vectors fewer, as
   /// the entries of a thread follow each other.
-  static constexpr int entries_a_thread[] = {8, 4, 2, 1};
+  static constexpr std::array<int, 4> entries_a_thread{8, 4, 2, 1};
   static constexpr int enough_teams = 512;
   static constexpr LocalIndex longest_run = team_size, shortest_run = team_size;
   static constexpr LocalIndex points_at_a_time = 0;

@@ -139,7 +139,8 @@ std::string list_meant_by(const Rule& rule, const YamlValue& given, std::size_t 
 /// values (0: any number).
 template <class Rule>
 std::string allowed_or_list(const Rule& rule, const YamlValue& given, std::size_t count = 0) {
-  const std::string one = rule.allowed({}), nearest = rule.allowed(given);
+  const std::string one = rule.allowed({});
+  std::string nearest = rule.allowed(given);
   const std::string meant = list_meant_by(rule, given, count);
   if (meant.empty() && nearest != one) return nearest;  // it suggests a word
   return fmt::format("{}, or a list of {}{}", one, count > 0 ? fmt::format("{}", count) : "them",

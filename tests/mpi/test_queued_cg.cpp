@@ -44,7 +44,7 @@ struct Method {
     int made = 0;
     extra.provide(variant, jacobi, [&](const char* label) {
       ++made;
-      const auto vector = s.space.make_vector(label);
+      auto vector = s.space.make_vector(label);
       Kokkos::deep_copy(vector, not_a_number);  // the solver must not rely on what it finds there
       return vector;
     });
@@ -323,8 +323,8 @@ TEST(QueuedCg, ReportsTheIterationOfABreakdown) {
 TEST(QueuedCg, ReportsNotANumber) {
   System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
   ById b = s.b;
-  *std::find_if(b.begin() + b.size() / 2, b.end(), [](double value) { return value != 0; }) =
-      not_a_number;
+  *std::find_if(b.begin() + static_cast<std::ptrdiff_t>(b.size() / 2), b.end(),
+                [](double value) { return value != 0; }) = not_a_number;
   for_each_method(s, [&](CgVariant variant, CgLaunch launch, bool jacobi) {
     Method method(s, variant, launch, jacobi);
     const CgResult broken = method.run(b, {50, 1e-8});
