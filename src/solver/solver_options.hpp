@@ -17,7 +17,8 @@ enum class VectorOps { fused, kokkos_kernels };
 enum class CgVariant {
   classic,           ///< Hestenes and Stiefel 1952: two all-reduces per iteration
   single_reduction,  ///< Chronopoulos and Gear 1989: one all-reduce, one vector more
-  pipelined          ///< Ghysels and Vanroose 2014: one all-reduce that overlaps with Ax, three vectors more
+  pipelined  ///< Ghysels and Vanroose 2014: one all-reduce that overlaps with Ax, three vectors
+             ///< more
 };
 inline constexpr std::array all_cg_variants{CgVariant::classic, CgVariant::single_reduction,
                                             CgVariant::pipelined};
