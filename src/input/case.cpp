@@ -101,18 +101,18 @@ std::string why_host_alone(const Case& run) {
 
 void check_method(const YamlReader& solver_keys, const Case& run) {
   if (!run.solves() || !run.cg_methods().empty()) return;
-  const std::string given =
-      fmt::format("given solver.launch {} with solver.variant {}", name(run.launch),
-                  name(run.variant));
+  const std::string given = fmt::format("given solver.launch {} with solver.variant {}",
+                                        name(run.launch), name(run.variant));
   if (run.launch == CgLaunchChoice::graph && !KernelGraph::is_available)
     solver_keys.fail("launch", given +
                                    ", but kernels of this build run on the host, which cannot "
                                    "replay them; allowed: auto, host or plain");
   const std::string why = why_host_alone(run);
-  fail_together(solver_keys, "launch", solver_keys, "variant",
-                why.empty() ? given + "; allowed: launch host with variant classic, or launch plain or graph"
-                            : given + " and " + why +
-                                  "; allowed: launch auto or host, with variant auto or classic");
+  fail_together(
+      solver_keys, "launch", solver_keys, "variant",
+      why.empty()
+          ? given + "; allowed: launch host with variant classic, or launch plain or graph"
+          : given + " and " + why + "; allowed: launch auto or host, with variant auto or classic");
 }
 
 // ---- The file -----------------------------------------------------------------------------------

@@ -217,16 +217,18 @@ std::vector<Key> make_table() {
               {CgVariantChoice::single_reduction,
                "one all-reduce per iteration, with one vector more (Chronopoulos and Gear)"},
               {CgVariantChoice::pipelined,
-               "one all-reduce per iteration, overlapped with Ax, with three vectors more (Ghysels and "
+               "one all-reduce per iteration, overlapped with Ax, with three vectors more (Ghysels "
+               "and "
                "Vanroose)"}}),
-      choice("solver.launch", field(&Case::launch), "How the kernels of CG are launched (docs/cg.md).",
-             {{CgLaunchChoice::automatic, "the fastest of those below"},
-              {CgLaunchChoice::host, "the host waits for every scalar; only with variant `classic`"},
-              {CgLaunchChoice::plain,
-               "the host launches ahead, and scalars stay on the device; it waits where a strategy "
-               "needs it"},
-              {CgLaunchChoice::graph,
-               "a GPU replays recorded iterations; needs strategies that work without the host"}}),
+      choice(
+          "solver.launch", field(&Case::launch), "How the kernels of CG are launched (docs/cg.md).",
+          {{CgLaunchChoice::automatic, "the fastest of those below"},
+           {CgLaunchChoice::host, "the host waits for every scalar; only with variant `classic`"},
+           {CgLaunchChoice::plain,
+            "the host launches ahead, and scalars stay on the device; it waits where a strategy "
+            "needs it"},
+           {CgLaunchChoice::graph,
+            "a GPU replays recorded iterations; needs strategies that work without the host"}}),
 
       section("gather_scatter", "The exchange strategies, and the fields that they exchange."),
       names(
