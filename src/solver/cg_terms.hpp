@@ -77,11 +77,17 @@ struct UpdateDirection {
   }
 };
 
-/// r = r - alpha Ap, and the products r·r and r·z.
-template <class Preconditioner>
+/// alpha of a state in device memory.
+struct AlphaOfState {
+  Kokkos::View<const CgState, DeviceMemory> state;
+  KOKKOS_FORCEINLINE_FUNCTION double operator()() const { return state().alpha; }
+};
+
+/// r = r - alpha Ap, and the products r·r and r·z. alpha() returns alpha.
+template <class Preconditioner, class Alpha>
 struct UpdateResidual {
   static constexpr int n_products = 2;
-  Kokkos::View<const CgState, DeviceMemory> state;
+  Alpha alpha;
   Preconditioner z;
   const double* ap;
   double* r;
@@ -101,7 +107,7 @@ struct UpdateResidual {
   template <class Value>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex a, const Loaded<Value>& loaded,
                                               Value (&x)[2], Value (&y)[2]) const {
-    const Value value = plus(loaded.r, -state().alpha, loaded.ap);
+    const Value value = plus(loaded.r, -alpha(), loaded.ap);
     store_entry(r + a, value);
     x[0] = x[1] = y[0] = value;
     y[1] = z(a, value);

@@ -6,8 +6,10 @@
 #include <KokkosBlas1_mult.hpp>
 #include <KokkosBlas1_nrm2_squared.hpp>
 #include <array>
+#include <type_traits>
 
 #include "core/entry_reduction.hpp"
+#include "solver/cg_terms.hpp"
 #include "solver/point_preconditioner.hpp"
 
 namespace nekbone_k {
@@ -15,49 +17,26 @@ namespace {
 
 using Range = Kokkos::RangePolicy<ExecutionSpace>;
 
-/// r unchanged, or r = r - alpha ap, entry by entry.
-struct AsIs {
-  const double* r;
-  template <class Value>
-  KOKKOS_FORCEINLINE_FUNCTION Value operator()(LocalIndex a) const {
-    return load_entry<Value>(r + a);
-  }
-};
-struct Updated {
+/// An alpha that the host knows.
+struct GivenAlpha {
   double alpha;
-  const double* ap;
-  double* r;
-  template <class Value>
-  KOKKOS_FORCEINLINE_FUNCTION Value operator()(LocalIndex a) const {
-    const Value value =
-        fused_multiply_add(Value(-alpha), load_entry<Value>(ap + a), load_entry<Value>(r + a));
-    store_entry(r + a, value);
-    return value;
-  }
+  KOKKOS_FORCEINLINE_FUNCTION double operator()() const { return alpha; }
 };
 
-/// The products r·r and r·z of a residual, which is read or also updated.
-template <class Residual, class Preconditioner>
+/// The products r·r and r·z of an unchanged residual.
+template <class Preconditioner>
 struct ResidualTerms {
   static constexpr int n_products = 2;
-  Residual residual;
+  const double* r;
   Preconditioner preconditioner;
 
   template <class Value>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex a, Value (&x)[2], Value (&y)[2]) const {
-    const Value r = residual.template operator()<Value>(a);
-    x[0] = x[1] = y[0] = r;
-    y[1] = preconditioner(a, r);
+    const Value value = load_entry<Value>(r + a);
+    x[0] = x[1] = y[0] = value;
+    y[1] = preconditioner(a, value);
   }
 };
-
-template <class Residual, class Preconditioner>
-ResidualTerms<Residual, Preconditioner> residual_terms(const Residual& residual,
-                                                       const Preconditioner& preconditioner) {
-  return {residual, preconditioner};
-}
-
-using PlainTerms = ResidualTerms<AsIs, Identity>;
 
 template <class Preconditioner>
 void update_solution_and_direction_with(LocalIndex begin, LocalIndex end, const Preconditioner& z,
@@ -83,7 +62,7 @@ FusedVectorOps::FusedVectorOps(const Communicator& comm, VectorRange range,
   if (reproducible_terms) {
     m_reproducible.emplace(comm, range, *reproducible_terms, all_reduce);
   } else {
-    using Kernel = EntryReduction<PlainTerms, PlainSums<2>>;
+    using Kernel = EntryReduction<ResidualTerms<Identity>, PlainSums<2>>;
     m_parts = decltype(m_parts)("nekbone_k: parts of products", Kernel::n_teams(range));
     m_sum.emplace(comm, all_reduce);
   }
@@ -104,7 +83,7 @@ ResidualProducts FusedVectorOps::sum(const char* label, const First& first,
 
 ResidualProducts FusedVectorOps::products(const DeviceVector<double>& r) const {
   return with_preconditioner(m_inverse_diagonal, [&](const auto& z) {
-    const auto terms = residual_terms(AsIs{r.data()}, z);
+    const ResidualTerms<std::decay_t<decltype(z)>> terms{r.data(), z};
     return sum("nekbone_k: products", terms, terms);
   });
 }
@@ -112,8 +91,10 @@ ResidualProducts FusedVectorOps::products(const DeviceVector<double>& r) const {
 ResidualProducts FusedVectorOps::update_residual(double alpha, const DeviceVector<double>& ap,
                                                  const DeviceVector<double>& r) const {
   return with_preconditioner(m_inverse_diagonal, [&](const auto& z) {
-    return sum("nekbone_k: update residual", residual_terms(Updated{alpha, ap.data(), r.data()}, z),
-               residual_terms(AsIs{r.data()}, z));
+    using M = std::decay_t<decltype(z)>;
+    return sum("nekbone_k: update residual",
+               UpdateResidual<M, GivenAlpha>{{alpha}, z, ap.data(), r.data()},
+               ResidualTerms<M>{r.data(), z});
   });
 }
 

@@ -5,6 +5,7 @@
 
 #include <type_traits>
 
+#include "core/launch_shape.hpp"
 #include "operators/axhelm/axhelm_cpu.hpp"
 #include "operators/axhelm/axhelm_gpu.hpp"
 #include "operators/axhelm/axhelm_shape.hpp"
@@ -44,11 +45,7 @@ class AxhelmKernel : AxhelmBodyOf<order, geometry, surface_results, Shape> {
     Policy policy(stream, (blocks + Shape::blocks_per_team - 1) / Shape::blocks_per_team,
                   Body::team_size);
     policy.set_scratch_size(Scratch::level(), Kokkos::PerTeam(Scratch::bytes()));
-    // Without the hint, Kokkos copies a functor of this size to the GPU separately from the launch.
-    Kokkos::parallel_for("nekbone_k: axhelm",
-                         Kokkos::Experimental::require(
-                             policy, Kokkos::Experimental::WorkItemProperty::HintLightWeight),
-                         *this);
+    Kokkos::parallel_for("nekbone_k: axhelm", light(policy), *this);
   }
 };
 
