@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <list>
+#include <optional>
 #include <tuple>
 
 #include "app/cg_methods.hpp"
@@ -172,6 +173,10 @@ class CgRun {
               return host_cg(options, show);
             },
             guard) {
+    if (input.vector_ops == VectorOps::fused)
+      m_fused.emplace(guard, guarded_name(strategies.all_reduce), [&] {
+        return fused_ops(comm, m_space, m_inverse_diagonal, strategies.all_reduce);
+      });
     communicating([&] {
       m_problem.right_hand_side(m_space, m_geometry, m_b);
       m_space.gs().check();
@@ -320,12 +325,8 @@ class CgRun {
   /// Calls `action` with the vector operations of the case.
   template <class Action>
   std::invoke_result_t<Action, const FusedVectorOps&> with_vector_ops(const Action& action) const {
-    if (m_input.vector_ops == VectorOps::kokkos_kernels)
-      return action(KokkosKernelsVectorOps(m_comm, m_space.range(), m_inverse_diagonal));
-    const Guarded ops(m_guard, guarded_name(m_strategies.all_reduce), [&] {
-      return fused_ops(m_comm, m_space, m_inverse_diagonal, m_strategies.all_reduce);
-    });
-    return action(*ops);
+    if (m_fused) return action(**m_fused);
+    return action(KokkosKernelsVectorOps(m_comm, m_space.range(), m_inverse_diagonal));
   }
 
   double seconds_of(const EllipticOperator& op, int iterations) const {
@@ -357,6 +358,7 @@ class CgRun {
   DeviceVector<double> m_inverse_diagonal;
   Projection m_project;
   CgMethods m_methods;
+  std::optional<Guarded<FusedVectorOps>> m_fused;  ///< empty with Kokkos Kernels
 };
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <string_view>
 
 #include "core/errors.hpp"
 #include "core/format.hpp"
@@ -168,14 +167,10 @@ std::vector<CgMethod> Case::cg_methods() const {
   const bool host_alone = !why_host_alone(*this).empty();
   for (const CgLaunch its_launch : all_cg_launches)
     for (const CgVariant its_variant : all_cg_variants) {
+      if (!allows(launch, its_launch) || !allows(variant, its_variant)) continue;
       const bool by_host = its_launch == CgLaunch::host;
       if (by_host ? its_variant != CgVariant::classic : host_alone) continue;
       if (its_launch == CgLaunch::graph && !KernelGraph::is_available) continue;
-      if (variant != CgVariantChoice::automatic &&
-          std::string_view(name(variant)) != name(its_variant))
-        continue;
-      if (launch != CgLaunchChoice::automatic && std::string_view(name(launch)) != name(its_launch))
-        continue;
       methods.push_back({its_variant, its_launch});
     }
   return methods;

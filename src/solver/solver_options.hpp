@@ -80,6 +80,16 @@ inline const char* name(CgLaunchChoice choice) {
                                              : name(all_cg_launches[static_cast<int>(choice) - 1]);
 }
 
+/// Whether a choice has room for a variant or a launch.
+inline bool allows(CgVariantChoice choice, CgVariant variant) {
+  return choice == CgVariantChoice::automatic ||
+         all_cg_variants[static_cast<int>(choice) - 1] == variant;
+}
+inline bool allows(CgLaunchChoice choice, CgLaunch launch) {
+  return choice == CgLaunchChoice::automatic ||
+         all_cg_launches[static_cast<int>(choice) - 1] == launch;
+}
+
 inline std::string name(const CgMethod& method) {
   return std::string(name(method.variant)) + ", " + name(method.launch);
 }

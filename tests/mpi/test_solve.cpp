@@ -96,6 +96,8 @@ TEST_F(Solve, EndsWhereMessagesMayStillCome) {
 TEST_F(Solve, GoesByThePinnedMethod) {
   const SolveRecord expected = solve_by(good("good"), {});
   EXPECT_EQ(expected.method, CgMethod());
+  EXPECT_GE(expected.host_work.waits, 2);  // for two scalars
+  EXPECT_GE(expected.host_work.launches, 5);
   for (const CgVariant variant : all_cg_variants)
     for (const char* const preconditioner : {"none", "jacobi"}) {
       SCOPED_TRACE(std::string(name(variant)) + ", " + preconditioner);
@@ -107,6 +109,11 @@ TEST_F(Solve, GoesByThePinnedMethod) {
       if (is_host_device) {
         EXPECT_EQ(record.strategy, "good");  // a GPU takes one without the host, if there is one
       }
+      // On one rank a scalar needs no host.
+      if (m_comm.size() == 1) {
+        EXPECT_EQ(record.host_work.waits, 0);
+      }
+      EXPECT_LE(record.host_work.launches, expected.host_work.launches);
       ASSERT_EQ(record.methods.candidates.size(), 1U);
       EXPECT_TRUE(record.methods.candidates[0].selected);
       EXPECT_FALSE(record.methods.candidates[0].timing);
