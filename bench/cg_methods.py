@@ -10,37 +10,19 @@ time per iteration of its CG with the selected method. Without rows: order 7 on 
 1, 3 and 11 on meshes of about as many DOFs. FILE gets the solve of every run and the machine's part of the report.
 """
 import argparse
-import json
-import pathlib
-import shlex
-import subprocess
-import sys
-import tempfile
 
-from cg_rows import median_run, save, settings_of
+import cg_rows
 
 ROWS = [(7, 6), (7, 10), (7, 14), (1, 42), (1, 70), (1, 98), (3, 14), (3, 23), (3, 33), (11, 4), (11, 6), (11, 9)]
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def run(options, order, elements):
-    """The report of one run."""
-    with tempfile.TemporaryDirectory() as folder:
-        report = pathlib.Path(folder, "report.json")
-        command = [*shlex.split(options.launcher), options.program, str(ROOT / "inputs/nekbone.yaml"),
-                   "--report", str(report)]
-        for key, value in [("mesh.elements", [elements * options.ranks, elements, elements]),
-                           ("mesh.extent", [options.ranks, 1, 1]), ("solver.order", order), ("orders", [order]),
-                           ("solver.iterations", options.iterations), *options.set]:
-            command += ["--set", f"{key}={value}"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
-        if not report.exists():
-            sys.exit(f"{shlex.join(command)}\n{done.stdout}{done.stderr}")
-        result = json.loads(report.read_text())
-    if not all(o["compiled"] for o in result["orders"]):
-        sys.exit(f"{options.program} has no kernel of order {order}; NEKBONE_K_ORDERS must have it")
+    """The report of one run, on as many elements per rank."""
+    result = cg_rows.report_of(options, order, [("mesh.elements", [elements * options.ranks, elements, elements]),
+                                                ("mesh.extent", [options.ranks, 1, 1]),
+                                                ("solver.iterations", options.iterations)])
     if not result["passed"]:
-        print(f"order {order}, {elements}^3 FAILED: {result['solve'] and result['solve']['verdict']}\n{done.stderr}")
+        print(f"order {order}, {elements}^3 FAILED: {result['solve'] and result['solve']['verdict']}")
     return result
 
 
@@ -77,7 +59,7 @@ def main():
         runs = solves[order, elements]
         if not runs:
             continue
-        chosen = median_run(runs)
+        chosen = cg_rows.median_run(runs)
         candidates = chosen["methods"]["candidates"]
         if names is None:
             names = [f"{c['variant'][:8]}, {c['launch']}" for c in candidates]
@@ -88,7 +70,7 @@ def main():
               f"  {seconds:.1f} µs, {chosen['variant']}, {chosen['launch']}, {chosen['strategy']}", flush=True)
         results.append({"order": order, "elements": elements, "runs": runs})
     if options.out:
-        save(options.out, machine, results, settings=settings_of(options))
+        cg_rows.save(options.out, machine, results, settings=cg_rows.settings_of(options))
 
 
 if __name__ == "__main__":

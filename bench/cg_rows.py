@@ -26,13 +26,17 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 def run(options, order, elements):
     """The report of one run, on three numbers of elements."""
+    return report_of(options, order, [("mesh.elements", elements), ("gather_scatter.strategies", [options.strategy]),
+                                      ("gather_scatter.tuning.budget_seconds", 0.01)])
+
+
+def report_of(options, order, settings):
+    """The report of one run of inputs/nekbone.yaml at an order, with more settings."""
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder, "report.json")
         command = [*shlex.split(options.launcher), options.program, str(ROOT / "inputs/nekbone.yaml"),
                    "--report", str(report)]
-        for key, value in [("mesh.elements", elements), ("solver.order", order),
-                           ("orders", [order]), ("gather_scatter.strategies", [options.strategy]),
-                           ("gather_scatter.tuning.budget_seconds", 0.01), *options.set]:
+        for key, value in [("solver.order", order), ("orders", [order]), *settings, *options.set]:
             command += ["--set", f"{key}={value}"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if not report.exists():

@@ -30,7 +30,7 @@ NEKBONE_K = """#!/usr/bin/env python3
 import json, pathlib, sys
 names = ["pairwise", "quick", "slow", "breaks", "wrong"]
 settings = dict(word.split("=", 1) for word in sys.argv if "=" in word)
-name = settings["gather_scatter.strategies"].strip("['] ")
+name = settings.get("gather_scatter.strategies", "all").strip("['] ")
 pinned = name != "all"
 iterations = int(settings.get("solver.iterations", 100))
 second = {"quick": 0.9, "slow": 2}.get(name, 1)
@@ -40,8 +40,12 @@ if name == "breaks":
     sys.exit("it broke")
 chosen = name if pinned else "pairwise"
 solve = {"strategy": chosen, "all_reduce": "host-shared", "passed": True, "verdict": "", "history": [1.0],
-         "iterations": iterations, "solve_s": second * iterations, "flops_per_s": 6e9 / second}
-report = {"machine": {"commit": "none", "hosts": ["secret"]}, "solve": solve,
+         "iterations": iterations, "solve_s": second * iterations, "flops_per_s": 6e9 / second,
+         "variant": "classic", "launch": "host", "methods": {"candidates": [
+             {"variant": "classic", "launch": "host", "available": True, "timing": {"cost": {"median_s": 5e-5}}},
+             {"variant": "pipelined", "launch": "plain", "available": True, "timing": None},
+             {"variant": "pipelined", "launch": "graph", "available": False, "timing": None}]}}
+report = {"machine": {"commit": "none", "hosts": ["secret"]}, "solve": solve, "passed": True,
           "process_grid": {"selected": "1 x 1 x 2", "candidates": [{"partition": "1 x 1 x 2", "blocks": [1, 1, 2]}]},
           "orders": [{"compiled": settings["solver.order"] != "8", "tuning": {
               "candidates": [{"strategy": s, "verified": s != "wrong"} for s in names]}}]}
@@ -215,6 +219,26 @@ class Scaling(ScriptTest):
                                     code=1)
         self.assertIn("no kernel of order 8", complaint)
         self.assertIn("NEKBONE_K_ORDERS", complaint)
+
+
+class CgMethods(ScriptTest):
+    def test_has_a_column_for_each_method(self):
+        printed = self.run_script("cg_methods.py", "--runs", 2, "--launcher", "mpirun -np 2", "--ranks", 2, "--out",
+                                  "out.json", self.folder / "nekbone-k", "7:6")
+        self.assertRegex(printed, r"classic, host +pipeline, plain +pipeline, graph ")
+        self.assertRegex(printed, r"(?m)^ +7 +6\^3 +50\.0 +- +n/a +1000000\.0 µs, classic, host, pairwise$")
+        given = [json.loads(line) for line in (self.folder / "launches").read_text().splitlines()]
+        self.assertEqual(len(given), 2)
+        self.assertEqual(given[0]["mesh.elements"], "[12, 6, 6]")  # as many per rank
+        self.assertEqual(given[0]["mesh.extent"], "[2, 1, 1]")
+        self.assertEqual(given[0]["solver.iterations"], "1000")
+        [row] = self.result()["rows"]
+        self.assertEqual([row["order"], row["elements"], len(row["runs"])], [7, 6, 2])
+        self.assertNotIn("secret", (self.folder / "out.json").read_text())
+
+    def test_the_kernel_of_another_order_is_not_timed(self):
+        self.assertIn("no kernel of order 8",
+                      self.run_script("cg_methods.py", "--runs", 1, self.folder / "nekbone-k", "8:6", code=1))
 
 
 class CompactResults(ScriptTest):
