@@ -112,22 +112,11 @@ std::string audit_text(const Audit& audit) {
       counted(audit.iterations, "iteration"), tried, audit.others);
 }
 
-}  // namespace
-
-namespace {
-
 std::string method_text(const CgMethod& method) {
-  const std::string what = method.variant == CgVariant::classic            ? "classic CG, "
-                           : method.variant == CgVariant::single_reduction ? "single-reduction CG, "
-                                                                           : "pipelined CG, ";
-  switch (method.launch) {
-    case CgLaunch::host:
-      return what + "the host waits for every scalar";
-    case CgLaunch::plain:
-      return what + "scalars on the device";
-    default:
-      return what + "replayed by the device";
-  }
+  const char* const how = method.launch == CgLaunch::host    ? "the host waits for every scalar"
+                          : method.launch == CgLaunch::plain ? "scalars on the device"
+                                                             : "replayed by the device";
+  return fmt::format("{} CG, {}", name(method.variant), how);
 }
 
 /// Lower bounds of the time of an iteration.
@@ -140,7 +129,7 @@ std::string limits_text(const SolveRecord& solve, const MachineRecord& machine) 
   const auto& [launches, waits] = solve.host_work;
   std::string host = fmt::format("{:.3g} launches", launches);
   if (machine.paths) host += " of " + seconds_text(machine.paths->launch);
-  host += fmt::format(" and {} by the host", counted(waits, "wait"));
+  host += " and " + counted(waits, "wait");
   if (machine.paths && waits > 0) host += " of " + seconds_text(machine.paths->sync);
   parts.push_back(host);
   return fmt::format("{}, per iteration", fmt::join(parts, "; "));

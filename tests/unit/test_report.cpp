@@ -619,6 +619,24 @@ TEST(ReportSolve, HasFiguresWithUnits) {
   EXPECT_TRUE(contains(text, "  PASS          the recomputed residual agrees"));
 }
 
+TEST(ReportSolve, HasTheLimitsOfAnIteration) {
+  RunRecord run = usual_run();
+  run.machine.bandwidth.copy = 171e9;  // B/s; 171 B per DOF
+  run.solve->total_dofs = 1'000'000;
+  run.solve->host_work = {7, 2};
+  run.machine.paths.emplace();
+  run.machine.paths->launch = 3e-6;
+  run.machine.paths->sync = 8e-6;
+  const auto text = [&] { return solve_text(*run.solve, run.machine, ReportDetail::usual); };
+  EXPECT_TRUE(contains_words(text(),
+                             "limits 1.000 ms for its bytes at the bandwidth of the copy; "
+                             "7 launches of 3.000 µs and 2 waits of 8.000 µs, per iteration"));
+  run.solve->host_work = {0.05, 0};
+  EXPECT_TRUE(contains_words(text(), "; 0.05 launches of 3.000 µs and 0 waits, per"));
+  EXPECT_EQ(to_json(run)["solve"]["host_launches"], 0.05);
+  EXPECT_EQ(to_json(run)["solve"]["host_waits"], 0);
+}
+
 CgMethodResult method_result(CgVariant variant, CgLaunch launch) {
   CgMethodResult result;
   result.method = {variant, launch};

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "report/report.hpp"
+#include "support/contains.hpp"
 #include "support/report_records.hpp"
 
 namespace nekbone_k {
@@ -41,6 +43,22 @@ TEST(Verdict, NeedsSomethingToHaveBeenDone) {
   RunRecord nothing;
   nothing.input.problem = ProblemKind::none;
   EXPECT_FALSE(has_passed(nothing));
+}
+
+// As with exchange strategies, an unavailable method fails no run, and a wrong one does.
+TEST(Verdict, NeedsMethodsOfCgThatAreRight) {
+  RunRecord run = whole_run();
+  CgMethodResult& method = run.solve->methods.candidates.emplace_back();
+  method.verified = true;
+  EXPECT_TRUE(has_passed(run));
+  method.verified = false;
+  method.failure = "WRONG: residual 3 is 1 instead of 2";
+  EXPECT_FALSE(has_passed(run));
+  EXPECT_TRUE(
+      contains_words(closing_text(run, true), "classic, host: WRONG: residual 3 is 1 instead"));
+  method.available = false;
+  EXPECT_TRUE(has_passed(run));
+  EXPECT_FALSE(contains_words(closing_text(run, true), "residual 3"));
 }
 
 TEST(Verdict, NeedsEveryOrder) {
