@@ -3,8 +3,8 @@
 # Checks sources that changed since a commit with clang-tidy 19, by the rules in .clang-tidy.
 # Installs it if it is missing.
 #   ci/check-tidy.sh [COMMIT]      (default: the tenth commit before this one)
-# Also checks uncommitted changes. MOST limits the number of files (default 8, those that changed
-# last), because each takes 10 to 20 s.
+# Also checks uncommitted changes. MOST limits the number of files (default 8, the last to
+# change), because each takes 10 to 20 s.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=build/tidy

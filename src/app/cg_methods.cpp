@@ -45,8 +45,8 @@ std::vector<AllReduceStrategy> allowed_sums(const Case& input, const TuningGuard
   return allowed;
 }
 
-/// The first strategy without the host: of the verified ones, or of those that are allowed if an
-/// earlier run selected and no other was verified. The selected one if there is none.
+/// The first verified strategy that works without the host. If an earlier run selected one and no
+/// other is verified, the first allowed strategy. If there is none, the selected strategy.
 template <class T>
 T choose_queued(const T& selected, const std::vector<T>& verified, const std::vector<T>& allowed) {
   const auto queued = [](const T& strategy) { return is_queued(strategy); };

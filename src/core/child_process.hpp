@@ -40,8 +40,8 @@ struct ChildEnd {
 std::string signal_name(int signal);
 
 /// Blocks SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGXCPU, SIGUSR1 and SIGUSR2 in this thread
-/// while the object lives, except those that the process ignores. The system delivers a blocked
-/// signal when the object ends, so the process can clean up first.
+/// while the object lives, unless the process ignores them. The system delivers a blocked signal
+/// when the object ends, so the process can clean up first.
 class HeldSignals {
  public:
   HeldSignals();

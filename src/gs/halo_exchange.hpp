@@ -181,8 +181,8 @@ class HaloExchange {
     m_arrival = m_exchange->wait();
     if (m_arrival.messages == nullptr) m_arrival.messages = m_receive.data();
   }
-  /// Combines the messages with the shared entries of `field`, which must be those that pack()
-  /// read. If kernels of the strategy wait for messages, this one does.
+  /// Combines the messages with the shared entries of `field`, which have not changed since pack()
+  /// read them. If kernels of the strategy wait for messages, this one does.
   void unpack(const DeviceField<T>& field, Reduction op) {
     with_reduction(op, [&](auto reduction) {
       unpack_by("nekbone_k: unpack", shares<decltype(reduction)::value>(field),

@@ -22,8 +22,8 @@ struct Neighbour {
 /// The schedule that every exchange strategy uses, in host memory.
 ///
 /// Shared DOFs are numbered 0 … n_shared - 1 per rank: in lexicographic order of the ranks that
-/// have them, then by global id. The owner of a DOF is the lowest rank that has it. So DOFs that a
-/// lower rank owns come before those that this rank owns.
+/// have them, then by global id. The owner of a DOF is the lowest rank that has it. So the DOFs
+/// of lower ranks come before the DOFs of this rank.
 struct HaloPlan {
   std::vector<Neighbour> neighbours;     ///< in ascending rank
   std::vector<LocalIndex> candidate;     ///< (n_shared) position among the candidates

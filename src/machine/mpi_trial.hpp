@@ -64,7 +64,7 @@ int trial_child();
 /// The outcome of a trial whose child ended as `end` says; `seconds` was its deadline.
 MpiTrial outcome_of(const ChildEnd& end, double seconds);
 /// The environment of a child. It lacks the variables that make a process part of this job, and
-/// keeps those that choose the transport.
+/// keeps the variables that choose the transport.
 std::vector<std::string> trial_environment();
 
 /// The most significant of the `here` of all ranks, the same on every rank. All bad outcomes are

@@ -51,10 +51,9 @@ class QueuedCg {
   /// Iterations whose ‖r‖ the device keeps: the host is at most two batches late.
   static constexpr int kept_iterations = 3 * batch;
 
-  /// For solves of up to `most_iterations`. Keeps references to `comm`, `a` and the vectors. An
-  /// empty `inverse_diagonal` means M = I. Throws UnavailableError on every rank if `all_reduce` is
-  /// unavailable, or if the launch is not possible with it and the selected exchange. Collective,
-  /// and so is destruction.
+  /// Keeps references to `comm`, `a` and the vectors. An empty `inverse_diagonal` means M = I.
+  /// Throws UnavailableError on every rank if `all_reduce` is unavailable, or if the launch is not
+  /// possible with it and the selected exchange. Collective, and so is destruction.
   QueuedCg(const Communicator& comm, const Op& a, VectorRange range,
            ConstDeviceVector<double> inverse_diagonal, const AllReduceStrategy& all_reduce,
            CgVariant variant, CgLaunch launch, const CgVectors& vectors,
@@ -228,7 +227,8 @@ class QueuedCg {
     m_step.run("nekbone_k: alpha", ProductParts<1>(m_a.product_parts()), SetAlpha{scalars()});
     with_preconditioners([&](const auto& m, const auto&) {
       run("nekbone_k: update residual",
-          UpdateResidual<std::decay_t<decltype(m)>>{m_state, m, m_v.ap.data(), m_v.r.data()},
+          UpdateResidual<std::decay_t<decltype(m)>, AlphaOfState>{
+              {m_state}, m, m_v.ap.data(), m_v.r.data()},
           m_pairs);
     });
     m_step.run("nekbone_k: beta", Pairs(m_pairs), SetBeta{scalars()});
