@@ -224,8 +224,9 @@ double EllipticOperator::apply(const DeviceVector<double>& u, const DeviceVector
 }
 
 void EllipticOperator::apply_without_sum(const DeviceVector<double>& u,
-                                         const DeviceVector<double>& au) const {
-  apply_and_exchange(u, au, {.before = {}, .clears = false, .sums = false}, nullptr);
+                                         const DeviceVector<double>& au,
+                                         const EntryWork& before) const {
+  apply_and_exchange(u, au, {.before = before, .clears = false, .sums = false}, nullptr);
 }
 
 LocalIndex EllipticOperator::n_cleared_rows() const {

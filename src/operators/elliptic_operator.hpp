@@ -51,10 +51,11 @@ class EllipticOperator {
   double apply(const DeviceVector<double>& u, const DeviceVector<double>& au,
                const EntryWork& before = {}, EventLog* log = nullptr) const;
 
-  /// apply() without uᵀ A u: its parts are in product_parts() afterwards. The caller has set the
-  /// first n_cleared_rows() rows of `au` to zero. Does not wait for the device if is_queued().
-  /// Unavailable on a deterministic space. Collective.
-  void apply_without_sum(const DeviceVector<double>& u, const DeviceVector<double>& au) const;
+  /// apply() without uᵀ A u. Except on a deterministic space, its parts are in product_parts()
+  /// afterwards. The caller has set the first n_cleared_rows() rows of `au` to zero, at the latest
+  /// in `before`. Does not wait for the device if is_queued(). Collective.
+  void apply_without_sum(const DeviceVector<double>& u, const DeviceVector<double>& au,
+                         const EntryWork& before = {}) const;
   LocalIndex n_cleared_rows() const;
   /// Whether elements add to the rows; otherwise a kernel sums them.
   bool adds_to_rows() const { return m_surface_results == SurfaceResults::added; }
