@@ -63,8 +63,7 @@ class CgMethods {
   ///
   /// 1. It compares the residuals of some iterations with those of the first method.
   /// 2. It times iterations of all methods in interleaved rounds, for about `budget_seconds`.
-  /// 3. It selects the fastest. If methods tie with it, it selects the first of them in the order
-  /// of
+  /// 3. It selects the fastest. Of methods that tie with it, it selects the first in the order of
   ///    the input's table.
   ///
   /// Tries only the first method if its launches, waits and all-reduces, which others could save,
