@@ -42,6 +42,8 @@ def report_of(options, order, settings):
         if not report.exists():
             sys.exit(f"{shlex.join(command)}\n{done.stdout}{done.stderr}")
         result = json.loads(report.read_text())
+    if not result["passed"]:
+        print(done.stderr, end="")
     if not all(o["compiled"] for o in result["orders"]):
         sys.exit(f"{options.program} has no kernel of order {order}, and another would be timed; NEKBONE_K_ORDERS, "
                  "which CMake was given, has to have it")
