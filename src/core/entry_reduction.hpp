@@ -29,18 +29,18 @@ struct EntryValues {
 };
 
 /// Loads an entry of a vector, or the lanes that begin there.
-template <class Value>
-KOKKOS_FORCEINLINE_FUNCTION Value load_entry(const double* from) {
-  if constexpr (std::is_same_v<Value, double>) {
+template <class Value, class T>
+KOKKOS_FORCEINLINE_FUNCTION Value load_entry(const T* from) {
+  if constexpr (std::is_same_v<Value, T>) {
     return *from;
   } else {
     return read_lanes(from);
   }
 }
 /// Stores an entry of a vector, or the lanes that begin there.
-template <class Value>
-KOKKOS_FORCEINLINE_FUNCTION void store_entry(double* to, const Value& value) {
-  if constexpr (std::is_same_v<Value, double>) {
+template <class Value, class T>
+KOKKOS_FORCEINLINE_FUNCTION void store_entry(T* to, const Value& value) {
+  if constexpr (std::is_same_v<Value, T>) {
     *to = value;
   } else {
     write_lanes(to, value);

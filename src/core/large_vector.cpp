@@ -23,16 +23,20 @@ void ask_for_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::si
 
 }  // namespace
 
-DeviceVector<double> large_vector(const std::string& label, std::size_t n) {
-  const auto vector = uninitialized<double>(label, n);
+template <class T>
+DeviceVector<T> large_vector(const std::string& label, std::size_t n) {
+  const auto vector = uninitialized<T>(label, n);
   constexpr std::size_t worth_asking = std::size_t{4} << 20;  // bytes: two large pages
-  if (is_host_device && n * sizeof(double) >= worth_asking)
-    ask_for_large_pages(vector.data(), n * sizeof(double));
+  if (is_host_device && n * sizeof(T) >= worth_asking)
+    ask_for_large_pages(vector.data(), n * sizeof(T));
   using Policy = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::size_t>>;
   Kokkos::parallel_for(
       "nekbone_k: zeros", Policy(0, n), KOKKOS_LAMBDA(const std::size_t i) { vector(i) = 0; });
   Kokkos::fence("nekbone_k: zeros written");
   return vector;
 }
+
+template DeviceVector<double> large_vector(const std::string& label, std::size_t n);
+template DeviceVector<float> large_vector(const std::string& label, std::size_t n);
 
 }  // namespace nekbone_k

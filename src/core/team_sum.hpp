@@ -10,8 +10,10 @@ namespace nekbone_k {
 /// Sum of one value per thread of a team. It reuses barriers that the kernel has anyway, because
 /// the extra barriers of Kokkos' own reduction slow down small elements. Call put(), barrier,
 /// fold(), barrier, total().
-template <int team_size>
+template <int team_size, class T = double>
 struct TeamSum {
+  using Lanes = LanesOf<T>;
+
   Lanes* values;  ///< (team_size), in team scratch
 
   KOKKOS_FORCEINLINE_FUNCTION void put(int thread, const Lanes& value) const {

@@ -41,7 +41,7 @@ std::vector<Shape> shapes() {
 }
 
 template <class Ops>
-class VectorOps : public testing::Test {
+class VectorOpsVersion : public testing::Test {
  protected:
   // Calls action(ops, shape, inverse diagonal) for every shape; the diagonal is 1 without Jacobi.
   template <class Action>
@@ -81,9 +81,9 @@ class VectorOps : public testing::Test {
 };
 
 using Versions = testing::Types<FusedVectorOps, KokkosKernelsVectorOps>;
-TYPED_TEST_SUITE(VectorOps, Versions);
+TYPED_TEST_SUITE(VectorOpsVersion, Versions);
 
-TYPED_TEST(VectorOps, ProductsCountOwnedEntries) {
+TYPED_TEST(VectorOpsVersion, ProductsCountOwnedEntries) {
   this->for_each_shape([&](const auto& ops, const Shape& shape, const Values& diagonal) {
     const Values r = numbers(shape.size, 1.0);
     const auto r_device = to_device("r", r);
@@ -92,7 +92,7 @@ TYPED_TEST(VectorOps, ProductsCountOwnedEntries) {
   });
 }
 
-TYPED_TEST(VectorOps, UpdateResidualSubtractsEverywhereAndCountsOwned) {
+TYPED_TEST(VectorOpsVersion, UpdateResidualSubtractsEverywhereAndCountsOwned) {
   this->for_each_shape([&](const auto& ops, const Shape& shape, const Values& diagonal) {
     Values r = numbers(shape.size, 1.0);
     const Values ap = numbers(shape.size, 2.0);
@@ -107,7 +107,7 @@ TYPED_TEST(VectorOps, UpdateResidualSubtractsEverywhereAndCountsOwned) {
 }
 
 // Calls the products of r first, as in an iteration, because one version forms z there.
-TYPED_TEST(VectorOps, UpdateSolutionThenDirection) {
+TYPED_TEST(VectorOpsVersion, UpdateSolutionThenDirection) {
   this->for_each_shape([&](const auto& ops, const Shape& shape, const Values& diagonal) {
     const Values r = numbers(shape.size, 1.0);
     Values x = numbers(shape.size, 2.0), p = numbers(shape.size, 3.0);
@@ -127,7 +127,7 @@ TYPED_TEST(VectorOps, UpdateSolutionThenDirection) {
   });
 }
 
-TYPED_TEST(VectorOps, JacobiMovesMoreData) {
+TYPED_TEST(VectorOpsVersion, JacobiMovesMoreData) {
   const TypeParam plain(this->m_comm, {8, 0}, {});
   const TypeParam jacobi(this->m_comm, {8, 0}, to_device("diagonal", Values(8, 2.0)));
   EXPECT_GT(plain.traffic(), 0);
