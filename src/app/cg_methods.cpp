@@ -84,7 +84,7 @@ void CgMethods::use_exchange(const Method& method) {
   GatherScatter& gs = m_problem.space.gs();
   if (gs.strategy().name == method.exchange.name) return;
   communicating(method, [&] {
-    gs.select(method.exchange);
+    gs.select(FieldKind{}, method.exchange);
     // Here, as nothing may be allocated while kernels are recorded or timed.
     m_problem.a.apply(m_problem.b, m_problem.vectors.ap);
     gs.check();

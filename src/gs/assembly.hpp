@@ -60,10 +60,11 @@ class Assembly {
   LocalIndex n_points() const { return m_n_points; }
   /// Number of points that belong to a row.
   LocalIndex n_joined_points() const { return m_n_joined_points; }
-  /// Minimum traffic of gather() over all rows, in bytes: one double per point and per row, and the
-  /// lists of points.
+  /// Minimum traffic of gather() over all rows, in bytes: one value of type T per point and per
+  /// row, and the lists of points.
+  template <class T = double>
   double least_bytes() const {
-    return double{sizeof(double)} * (double{1} * m_n_joined_points + m_n_rows) +
+    return double{sizeof(T)} * (double{1} * m_n_joined_points + m_n_rows) +
            m_row_points.least_bytes();
   }
 

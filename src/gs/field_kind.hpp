@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <type_traits>
 
 namespace nekbone_k {
 
@@ -29,6 +30,11 @@ struct FieldKind {
   }
   bool operator==(const FieldKind&) const = default;
 };
+
+/// The precision of values of type T.
+template <class T>
+inline constexpr Precision precision_of =
+    std::is_same_v<T, float> ? Precision::single : Precision::double_;
 
 /// Calls `action` with a zero of the value type of a precision, and returns its result.
 template <class Action>

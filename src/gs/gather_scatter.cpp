@@ -104,7 +104,22 @@ GatherScatter::GatherScatter(const Communicator& comm, std::span<const GlobalId>
 
 void GatherScatter::select(const Strategy& strategy) {
   m_strategy = strategy;
+  m_kind_strategies.clear();
   std::apply([](auto&... by_components) { (by_components.clear(), ...); }, m_resources);
+}
+
+void GatherScatter::select(const FieldKind& kind, const Strategy& strategy) {
+  std::erase_if(m_kind_strategies, [&](const auto& selected) { return selected.first == kind; });
+  m_kind_strategies.emplace_back(kind, strategy);
+  with_value_type(kind.precision, [&]<class T>(T) {
+    std::get<ByComponents<T>>(m_resources).erase(kind.components);
+  });
+}
+
+const Strategy& GatherScatter::strategy(const FieldKind& kind) const {
+  for (const auto& [its_kind, strategy] : m_kind_strategies)
+    if (its_kind == kind) return strategy;
+  return m_strategy;
 }
 
 }  // namespace nekbone_k

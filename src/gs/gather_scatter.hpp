@@ -9,10 +9,12 @@
 #include <span>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "core/communicator.hpp"
 #include "gs/assembly.hpp"
 #include "gs/field_exchange.hpp"
+#include "gs/field_kind.hpp"
 #include "gs/halo_plan.hpp"
 #include "gs/strategy_table.hpp"
 
@@ -55,10 +57,12 @@ class GatherScatter {
   const Assembly& assembly() const { return m_assembly; }
   LocalIndex n_rows() const { return m_assembly.n_rows(); }
 
-  /// Uses `strategy` from now on; it must be the same on every rank. Collective once something has
-  /// been exchanged, and so is destruction.
+  /// Uses `strategy` for fields of all kinds from now on; it must be the same on every rank.
+  /// Collective once something has been exchanged, and so is destruction.
   void select(const Strategy& strategy);
-  const Strategy& strategy() const { return m_strategy; }
+  /// The same for fields of one kind. Other kinds keep their strategies and their resources.
+  void select(const FieldKind& kind, const Strategy& strategy);
+  const Strategy& strategy(const FieldKind& kind = {}) const;
 
   /// points = QQᵀ points with `op`, in place. Shape (n_points, components), in device memory.
   /// Collective.
@@ -114,10 +118,12 @@ class GatherScatter {
     return {exchange, m_contributions ? &*m_contributions : nullptr, packed, field, op, log};
   }
 
-  /// Throws InternalError if a message of a field of doubles did not come; see Exchange::check().
+  /// Throws InternalError if a message of a field did not come; see Exchange::check().
   void check() const {
-    for (const auto& [components, made] : std::get<ByComponents<double>>(m_resources))
-      made->exchange.check();
+    const auto check_all = [](const auto& resources) {
+      for (const auto& [components, made] : resources) made->exchange.check();
+    };
+    std::apply([&](const auto&... of_type) { (check_all(of_type), ...); }, m_resources);
   }
 
   /// The exchange of fields of one component, on message_plan(), for verification. Collective at
@@ -148,7 +154,7 @@ class GatherScatter {
                               components);
       };
       auto resources = std::make_unique<Resources<T>>(
-          HaloExchange<T>(m_comm, m_messages, m_strategy, components),
+          HaloExchange<T>(m_comm, m_messages, strategy({components, precision_of<T>}), components),
           field("nekbone_k: rows", plan().n_shared()),
           field("nekbone_k: contributions", m_contributions ? m_messages->host.n_shared() : 0));
       found = made.emplace(components, std::move(resources)).first;
@@ -161,6 +167,7 @@ class GatherScatter {
   std::shared_ptr<const DeviceHaloPlan> m_messages;
   Assembly m_assembly;
   Strategy m_strategy = first_strategy();
+  std::vector<std::pair<FieldKind, Strategy>> m_kind_strategies;  // in place of m_strategy
   // By number of components; made at first use.
   std::tuple<ByComponents<double>, ByComponents<float>> m_resources;
 };

@@ -362,7 +362,7 @@ TuningResult tune(GatherScatter& gs, const FieldKind& kind, std::span<const Stra
   TuningResult result = with_value_type(kind.precision, [&]<class T>(T) {
     return Tuner<T>(gs, kind, work, options, guard, paths).run(strategies);
   });
-  if (result.selected >= 0) gs.select(result.candidates[result.selected].strategy);
+  if (result.selected >= 0) gs.select(kind, result.candidates[result.selected].strategy);
   return result;
 }
 

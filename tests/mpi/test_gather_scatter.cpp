@@ -556,6 +556,47 @@ TEST_F(GatherScatterTest, UsesTheSelectedStrategy) {
   EXPECT_EQ(exchange_calls.posted, 3);
 }
 
+TEST_F(GatherScatterTest, KeepsAStrategyForEachKindOfField) {
+  Strategy counting = all_strategies().front();
+  counting.name = "counting";
+  counting.make = [](const Communicator& comm, const HaloPlan& plan,
+                     const MessageBuffers& buffers) -> std::unique_ptr<Exchange> {
+    return std::make_unique<Counting>(all_strategies().front().make(comm, plan, buffers));
+  };
+  exchange_calls = {};
+  const FieldKind floats{1, Precision::single}, vectors{3, Precision::double_};
+  const std::vector<Ids> ids = ids_of_all_ranks(graphs[0], m_comm.size());
+  GatherScatter gs(m_comm, ids[m_rank]);
+  const auto use_doubles = [&](int components) {
+    EXPECT_EQ(try_gs_op<double>(gs, ids, Data::real, Reduction::add, components), "");
+  };
+  const auto use_floats = [&] {
+    EXPECT_EQ(try_gs_op<float>(gs, ids, Data::exact, Reduction::add, 1), "");
+  };
+  gs.select(floats, counting);
+  EXPECT_EQ(gs.strategy(floats).name, "counting");
+  EXPECT_EQ(gs.strategy().name, first_strategy().name);
+  EXPECT_EQ(gs.strategy(vectors).name, first_strategy().name);
+  use_doubles(1);
+  use_doubles(3);
+  EXPECT_EQ(exchange_calls.posted, 0);
+  use_floats();
+  EXPECT_EQ(exchange_calls.made, 1);
+  EXPECT_EQ(exchange_calls.posted, 1);
+
+  gs.select(vectors, counting);
+  use_floats();
+  EXPECT_EQ(exchange_calls.made, 1);  // floats keep their resources
+  use_doubles(3);
+  EXPECT_EQ(exchange_calls.made, 2);
+
+  gs.select(all_strategies().back());
+  EXPECT_EQ(gs.strategy(floats).name, all_strategies().back().name);
+  EXPECT_EQ(gs.strategy(vectors).name, all_strategies().back().name);
+  use_floats();
+  EXPECT_EQ(exchange_calls.made, 2);
+}
+
 TEST_F(GatherScatterTest, TakesANumberingMadeByTheCaller) {
   // Every DOF has two points on the rank. All DOFs but the last are shared with the other ranks.
   // The plan gets the ids in descending order.

@@ -138,7 +138,7 @@ TuningResult TunerTest::run(GatherScatter& gs, const std::vector<Strategy>& stra
   for (const std::string& other : m_comm.gather(print)) EXPECT_EQ(print, other);
   expect_consistent(gs, result, strategies);
   if (result.selected >= 0) {
-    EXPECT_EQ(gs.strategy().name, result.candidates[result.selected].strategy.name);
+    EXPECT_EQ(gs.strategy(m_kind).name, result.candidates[result.selected].strategy.name);
   }
   return result;
 }
