@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The operator at every compiled order and one that is not: the element kernel alone, by each
-// geometry, with results on surfaces stored and, where it can, added; and the whole of it with the
-// gather-scatter.
+// geometry, with results on surfaces stored and, where it can, added; that kernel on floats; and
+// the whole of it with the gather-scatter.
 #include <fmt/format.h>
 
 #include "mesh/gll.hpp"
@@ -14,15 +14,17 @@ namespace {
 
 using OperatorCases = LastCase<OperatorCase>;
 
-/// The rates of applying the operator once; `points` and `dofs` of all ranks.
-void count(benchmark::State& state, const OperatorCase& c, double seconds) {
+/// The rates of applying the operator once; `points` and `dofs` of all ranks. Factors are numbers
+/// of `bytes` bytes.
+void count(benchmark::State& state, const OperatorCase& c, double seconds,
+           int bytes = sizeof(double)) {
   const double point_rate = c.total_points() / seconds;
   state.counters["GFLOP/s"] = point_rate * (12.0 * c.mesh.nq() + 15) / 1e9;
   // u, Au, and what is read of the geometry: 64 bytes a point with stored factors.
-  const double geometry = 8.0 *
+  const double geometry = 1.0 *
                           GeometricFactors::values_per_element(c.geometry.geometry, c.mesh.nq()) /
                           c.space.layout().points();
-  state.counters["GB/s"] = point_rate * (16 + geometry) / 1e9;
+  state.counters["GB/s"] = point_rate * bytes * (2 + geometry) / 1e9;
   state.counters["MDOF/s"] = c.total_dofs() / seconds / 1e6;
   state.counters["compiled"] = is_compiled_order(c.mesh.order());
 }
@@ -52,6 +54,25 @@ void add_order(const Bench& bench, const std::shared_ptr<OperatorCases>& cases, 
   add_elements(name, SurfaceResults::stored);
   if (can_add_surface_results(order)) add_elements(name + "_added", SurfaceResults::added);
   if (geometry != Geometry::stored) return;
+  const auto add_elements_on_floats = [&](const std::string& label,
+                                          SurfaceResults surface_results) {
+    bench.add(label + suffix, [=, &bench](benchmark::State& state) {
+      OperatorCase& c = get_case();
+      const SingleFactors factors(c.geometry, c.space, 1);
+      const EllipticOperatorOf<float> a(c.space, factors, bench.options().lambda);
+      const auto u = c.space.make_vector<float>("b"), au = c.space.make_vector<float>("Au");
+      Kokkos::deep_copy(u, c.b);
+      auto arguments = a.element_arguments(u, au, 0, c.space.layout().n_blocks());
+      arguments.surface_results = surface_results;
+      arguments.au_surface = c.space.surface_values<float>();
+      const Timing timing = bench.measure([&] { axhelm(arguments); });
+      Bench::report(state, timing);
+      count(state, c, timing.seconds.median, sizeof(float));
+    });
+  };
+  add_elements_on_floats(name + "_float", SurfaceResults::stored);
+  if (can_add_surface_results(order))
+    add_elements_on_floats(name + "_float_added", SurfaceResults::added);
   bench.add("operator" + suffix, [=, &bench](benchmark::State& state) {
     const OperatorCase& c = get_case();
     const DeviceVector<double> au = c.space.make_vector("Au");

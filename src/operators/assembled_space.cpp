@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <tuple>
 
 #include "core/errors.hpp"
 
@@ -178,14 +179,15 @@ void AssembledSpace::require_indexable(const Communicator& comm, const BoxMesh& 
         mesh.order(), largest, std::ceil(comm.size() * largest / 2e9)));
 }
 
-AssembledSpace::AssembledSpace(const Communicator& comm, const BoxMesh& mesh, Summation summation)
+AssembledSpace::AssembledSpace(const Communicator& comm, const BoxMesh& mesh, Summation summation,
+                               const AssembledSpace* higher)
     : m_mesh(mesh), m_summation(summation), m_layout{mesh.nq(), mesh.n_elements()} {
   require_indexable(comm, m_mesh);
-  number(comm);
+  number(comm, higher);
   m_surface_values = large_vector("nekbone_k: surface values", m_layout.n_surface_values());
 }
 
-void AssembledSpace::number(const Communicator& comm) {
+void AssembledSpace::number(const Communicator& comm, const AssembledSpace* higher) {
   LatticeRows rows(m_mesh);
   const auto nodes = surface_nodes(m_layout.nq);
 
@@ -197,7 +199,12 @@ void AssembledSpace::number(const Communicator& comm) {
   LocalIndex n_rows = 0;
   for (const LocalIndex candidate : plan.candidate) rows.at(candidates[candidate]) = n_rows++;
 
-  const auto order = processing_order(m_mesh, rows, nodes, m_n_boundary);
+  // Elements that touch a shared DOF do so at every higher order, too.
+  if (higher)
+    std::tie(m_order, m_n_boundary) = std::tie(higher->m_order, higher->m_n_boundary);
+  else
+    m_order = processing_order(m_mesh, rows, nodes, m_n_boundary);
+  const std::vector<LocalIndex>& order = m_order;
   m_elements = decltype(m_elements)("nekbone_k: elements", order.size());
   const auto elements = Kokkos::create_mirror_view(m_elements);
   constexpr LocalIndex no_entry = -1;

@@ -33,9 +33,10 @@ namespace nekbone_k {
 /// other elements are processed.
 class AssembledSpace {
  public:
-  /// Collective. Throws InputError on every rank if the part of some rank is too large to index.
+  /// Collective. Throws InputError on every rank if the part of some rank is too large to index. If
+  /// `higher`, a space of a higher order on the same mesh, is given, elements have its order.
   AssembledSpace(const Communicator& comm, const BoxMesh& mesh,
-                 Summation summation = Summation::ordinary);
+                 Summation summation = Summation::ordinary, const AssembledSpace* higher = nullptr);
 
   /// Throws the same InputError before anything is allocated. Collective.
   static void require_indexable(const Communicator& comm, const BoxMesh& mesh);
@@ -83,27 +84,40 @@ class AssembledSpace {
     return m_elements;
   }
   /// Scratch for element results on surfaces, shape (block, surface point, lane), in device memory.
-  const DeviceVector<double>& surface_values() const {
-    return m_surface_values;
+  /// That of floats is allocated at the first call.
+  template <class T = double>
+  const DeviceVector<T>& surface_values() const {
+    if constexpr (std::is_same_v<T, float>) {
+      if (!m_single_surface_values.is_allocated())
+        m_single_surface_values =
+            large_vector<float>("nekbone_k: surface floats", m_layout.n_surface_values());
+      return m_single_surface_values;
+    } else {
+      return m_surface_values;
+    }
   }
 
   /// A vector of zeros in device memory.
-  DeviceVector<double> make_vector(const std::string& label) const {
-    return large_vector("nekbone_k: " + label, size());
+  template <class T = double>
+  DeviceVector<T> make_vector(const std::string& label) const {
+    return large_vector<T>("nekbone_k: " + label, size());
   }
 
   /// Sets rows [begin, end) of `vector` to the sum of surface_values() over this rank's elements.
-  void gather_rows(const DeviceVector<double>& vector, LocalIndex begin, LocalIndex end) const {
-    m_gs->assembly().gather(as_field(m_surface_values), as_field(vector), Reduction::add, begin,
+  template <class T>
+  void gather_rows(const DeviceVector<T>& vector, LocalIndex begin, LocalIndex end) const {
+    m_gs->assembly().gather(as_field(surface_values<T>()), as_field(vector), Reduction::add, begin,
                             end);
   }
   /// Does so for the rows of `vector` that no other rank shares.
-  void gather_own_rows(const DeviceVector<double>& vector) const {
+  template <class T>
+  void gather_own_rows(const DeviceVector<T>& vector) const {
     gather_rows(vector, m_gs->plan().n_shared(), n_rows());
   }
   /// Prepares `vector` for the exchange; see GatherScatter::gather_shared().
-  void gather_shared(const DeviceVector<double>& vector, const ExecutionSpace& stream = {}) const {
-    m_gs->gather_shared(as_field(m_surface_values), as_field(vector), Reduction::add, stream);
+  template <class T>
+  void gather_shared(const DeviceVector<T>& vector, const ExecutionSpace& stream = {}) const {
+    m_gs->gather_shared(as_field(surface_values<T>()), as_field(vector), Reduction::add, stream);
   }
 
   /// vector = Qᵀ f over all ranks. f(position, i, j, k) is the value at node (i, j, k) of the
@@ -149,16 +163,18 @@ class AssembledSpace {
   static double estimated_bytes(const BoxMesh& mesh);
 
  private:
-  void number(const Communicator& comm);
+  void number(const Communicator& comm, const AssembledSpace* higher);
 
   BoxMesh m_mesh;
   Summation m_summation;
   ElementLayout m_layout;
   LocalIndex m_zero_slot = 0, m_interior_begin = 0, m_n_boundary = 0;
+  std::vector<LocalIndex> m_order;       // the rank's element at each position
   std::vector<LocalIndex> m_first_rows;  // by block
   IndexLists m_surface_entries;
   Kokkos::View<int* [3], Kokkos::LayoutRight, DeviceMemory> m_elements;
   DeviceVector<double> m_surface_values;
+  mutable DeviceVector<float> m_single_surface_values;
   std::unique_ptr<GatherScatter> m_gs;
 };
 

@@ -25,27 +25,37 @@ struct DotTerms {
 constexpr LocalIndex points_at_a_time = LaunchShape<ExecutionSpace>::points_at_a_time;
 
 /// Prepares rows [begin, end) of au for elements to add to: calls `before` and clears the rows.
-void begin_rows(const DeviceVector<double>& au, LocalIndex begin, LocalIndex end,
+template <class T>
+void begin_rows(const DeviceVector<T>& au, LocalIndex begin, LocalIndex end,
                 const EntryWork& before) {
   if (before) before(begin, end);
-  Kokkos::deep_copy(ExecutionSpace(), Kokkos::subview(au, std::pair(begin, end)), 0.0);
+  Kokkos::deep_copy(ExecutionSpace(), Kokkos::subview(au, std::pair(begin, end)), T(0));
 }
 
 }  // namespace
 
-bool EllipticOperator::sweeps() const {
+template <class T>
+bool EllipticOperatorOf<T>::sweeps() const {
   return points_at_a_time > 0 && m_surface_results == SurfaceResults::added;
 }
 
-EllipticOperator::EllipticOperator(AssembledSpace& space, const GeometricFactors& geometry,
-                                   double lambda, const AllReduceStrategy& all_reduce)
+template <class T>
+EllipticOperatorOf<T>::EllipticOperatorOf(AssembledSpace& space, const FactorsOf<T>& geometry)
     : m_space(space),
       m_geometry(geometry),
-      m_lambda(lambda),
       m_partial_dots("nekbone_k: partial dots", n_partial_dots(space.layout())),
       m_surface_results(!space.is_deterministic() && can_add_surface_results(space.mesh().order())
                             ? SurfaceResults::added
                             : SurfaceResults::stored) {
+  if (has_products || !adds_to_rows()) m_au_surface = space.template surface_values<T>();
+}
+
+template <class T>
+EllipticOperatorOf<T>::EllipticOperatorOf(
+    AssembledSpace& space, const FactorsOf<T>& geometry, double lambda,
+    const AllReduceStrategy& all_reduce) requires(has_products)
+    : EllipticOperatorOf(space, geometry) {
+  set_lambda(lambda);
   const Communicator& comm = space.gs().communicator();
   if (space.is_deterministic()) {
     m_reproducible_dot.emplace(comm, space.range(), static_cast<double>(space.mesh().total_dofs()),
@@ -55,15 +65,29 @@ EllipticOperator::EllipticOperator(AssembledSpace& space, const GeometricFactors
   }
 }
 
-AxhelmArguments EllipticOperator::element_arguments(const DeviceVector<double>& u,
-                                                    const DeviceVector<double>& au,
-                                                    LocalIndex first_block,
-                                                    LocalIndex last_block) const {
+template <class T>
+EllipticOperatorOf<T>::EllipticOperatorOf(AssembledSpace& space, const FactorsOf<T>& geometry,
+                                          double lambda) requires(!has_products)
+    : EllipticOperatorOf(space, geometry) {
+  set_lambda(lambda);
+}
+
+template <class T>
+void EllipticOperatorOf<T>::set_lambda(double lambda) {
+  m_kernel_lambda = m_geometry.kernel_lambda(lambda);
+  m_lambda = lambda;
+}
+
+template <class T>
+AxhelmArgumentsOf<T> EllipticOperatorOf<T>::element_arguments(const DeviceVector<T>& u,
+                                                              const DeviceVector<T>& au,
+                                                              LocalIndex first_block,
+                                                              LocalIndex last_block) const {
   return {.layout = m_space.layout(),
           .first_block = first_block,
           .last_block = last_block,
           .interior_begin = m_space.interior_begin(),
-          .lambda = m_lambda,
+          .lambda = m_kernel_lambda,
           .surface_entries = m_space.surface_entries().reader(),
           .scaled_basis = &m_geometry.scaled_basis,
           .geometry = m_geometry.geometry,
@@ -75,19 +99,21 @@ AxhelmArguments EllipticOperator::element_arguments(const DeviceVector<double>& 
           .au = au,
           .surface_results = m_surface_results,
           .n_rows = m_space.n_rows(),
-          .au_surface = m_space.surface_values(),
+          .au_surface = m_au_surface,
           .partial_dots = m_partial_dots};
 }
 
-void EllipticOperator::elements(const DeviceVector<double>& u, const DeviceVector<double>& au,
-                                LocalIndex first_block, LocalIndex last_block,
-                                const ExecutionSpace& stream) const {
+template <class T>
+void EllipticOperatorOf<T>::elements(const DeviceVector<T>& u, const DeviceVector<T>& au,
+                                     LocalIndex first_block, LocalIndex last_block,
+                                     const ExecutionSpace& stream) const {
   axhelm(element_arguments(u, au, first_block, last_block), stream);
 }
 
-void EllipticOperator::sweep(const DeviceVector<double>& u, const DeviceVector<double>& au,
-                             LocalIndex first_block, LocalIndex last_block,
-                             const EntryWork& before) const {
+template <class T>
+void EllipticOperatorOf<T>::sweep(const DeviceVector<T>& u, const DeviceVector<T>& au,
+                                  LocalIndex first_block, LocalIndex last_block,
+                                  const EntryWork& before) const {
   const int points_of_block = m_space.layout().points() * ElementLayout::lanes;
   const LocalIndex some = std::max(LocalIndex{1}, points_at_a_time / points_of_block);
   for (LocalIndex block = first_block; block < last_block;) {
@@ -99,19 +125,24 @@ void EllipticOperator::sweep(const DeviceVector<double>& u, const DeviceVector<d
   }
 }
 
-void EllipticOperator::apply_boundary(const DeviceVector<double>& u, const DeviceVector<double>& au,
-                                      const EntryWork& before, const ExecutionSpace& stream) const {
+template <class T>
+void EllipticOperatorOf<T>::apply_boundary(const DeviceVector<T>& u, const DeviceVector<T>& au,
+                                           const EntryWork& before,
+                                           const ExecutionSpace& stream) const
+    requires(has_products) {
   begin_apply(u, au, m_space.n_boundary_blocks(), {.before = before}, stream);
 }
 
-void EllipticOperator::apply_interior(const DeviceVector<double>& u, const DeviceVector<double>& au,
-                                      const EntryWork& before) const {
+template <class T>
+void EllipticOperatorOf<T>::apply_interior(const DeviceVector<T>& u, const DeviceVector<T>& au,
+                                           const EntryWork& before) const requires(has_products) {
   end_apply(u, au, m_space.n_boundary_blocks(), {.before = before});
 }
 
-void EllipticOperator::begin_apply(const DeviceVector<double>& u, const DeviceVector<double>& au,
-                                   LocalIndex last_block, const Parts& parts,
-                                   const ExecutionSpace& stream) const {
+template <class T>
+void EllipticOperatorOf<T>::begin_apply(const DeviceVector<T>& u, const DeviceVector<T>& au,
+                                        LocalIndex last_block, const Parts& parts,
+                                        const ExecutionSpace& stream) const {
   if (sweeps()) {
     begin_rows(au, 0, m_space.first_row(0), parts.before);
     return sweep(u, au, 0, last_block, parts.before);
@@ -131,28 +162,29 @@ void EllipticOperator::begin_apply(const DeviceVector<double>& u, const DeviceVe
     m_boundary_applied.forget();
 }
 
-void EllipticOperator::end_apply(const DeviceVector<double>& u, const DeviceVector<double>& au,
-                                 LocalIndex first_block, const Parts& parts) const {
+template <class T>
+void EllipticOperatorOf<T>::end_apply(const DeviceVector<T>& u, const DeviceVector<T>& au,
+                                      LocalIndex first_block, const Parts& parts) const {
   if (sweeps()) {
     sweep(u, au, first_block, m_space.layout().n_blocks(), parts.before);
   } else {
     elements(u, au, first_block, m_space.layout().n_blocks());
   }
-  if (parts.sums)
-    start_u_dot_au();
-  else
-    m_boundary_applied.wait(ExecutionSpace());
+  m_boundary_applied.wait(ExecutionSpace());
+  if (parts.sums && m_u_dot_au) m_u_dot_au->start(m_partial_dots);
   if (m_surface_results == SurfaceResults::stored) m_space.gather_own_rows(au);
 }
 
-void EllipticOperator::start_u_dot_au() const {
+template <class T>
+void EllipticOperatorOf<T>::start_u_dot_au() const requires(has_products) {
   m_boundary_applied.wait(ExecutionSpace());
   if (m_u_dot_au) m_u_dot_au->start(m_partial_dots);
 }
 
-void EllipticOperator::apply_some_boundary(const DeviceVector<double>& u,
-                                           const DeviceVector<double>& au, double portion,
-                                           const ExecutionSpace& stream) const {
+template <class T>
+void EllipticOperatorOf<T>::apply_some_boundary(const DeviceVector<T>& u, const DeviceVector<T>& au,
+                                                double portion,
+                                                const ExecutionSpace& stream) const {
   begin_some_rows(au, portion);
   run_after(stream, ExecutionSpace());
   const auto [first, divided, last] = some_blocks(portion);
@@ -160,26 +192,30 @@ void EllipticOperator::apply_some_boundary(const DeviceVector<double>& u,
   if (stream != ExecutionSpace()) m_boundary_applied.record(stream);
 }
 
-void EllipticOperator::apply_some_interior(const DeviceVector<double>& u,
-                                           const DeviceVector<double>& au, double portion) const {
+template <class T>
+void EllipticOperatorOf<T>::apply_some_interior(const DeviceVector<T>& u, const DeviceVector<T>& au,
+                                                double portion) const {
   const auto [first, divided, last] = some_blocks(portion);
   elements(u, au, divided, last);
 }
 
-void EllipticOperator::apply_some(const DeviceVector<double>& u, const DeviceVector<double>& au,
-                                  double portion) const {
+template <class T>
+void EllipticOperatorOf<T>::apply_some(const DeviceVector<T>& u, const DeviceVector<T>& au,
+                                       double portion) const {
   begin_some_rows(au, portion);
   const auto [first, divided, last] = some_blocks(portion);
   elements(u, au, first, last);
 }
 
-void EllipticOperator::begin_some_rows(const DeviceVector<double>& au, double portion) const {
+template <class T>
+void EllipticOperatorOf<T>::begin_some_rows(const DeviceVector<T>& au, double portion) const {
   // A sweep clears the rows between the elements.
   if (m_surface_results == SurfaceResults::added && !sweeps())
     begin_rows(au, 0, static_cast<LocalIndex>(std::ceil(portion * m_space.n_rows())), {});
 }
 
-std::array<LocalIndex, 3> EllipticOperator::some_blocks(double portion) const {
+template <class T>
+std::array<LocalIndex, 3> EllipticOperatorOf<T>::some_blocks(double portion) const {
   m_divided_at = -1;  // so that the next apply() clears the parts of the product
   const LocalIndex boundary = m_space.n_boundary_blocks();
   const LocalIndex interior = m_space.layout().n_blocks() - boundary;
@@ -187,14 +223,13 @@ std::array<LocalIndex, 3> EllipticOperator::some_blocks(double portion) const {
           boundary + static_cast<LocalIndex>(std::ceil(portion * interior))};
 }
 
-void EllipticOperator::apply_and_exchange(const DeviceVector<double>& u,
-                                          const DeviceVector<double>& au, const Parts& parts,
-                                          EventLog* log) const {
-  const FieldExchange<double> exchange =
-      m_space.gs().exchange_of(as_field(au), Reduction::add, log);
+template <class T>
+void EllipticOperatorOf<T>::apply_and_exchange(const DeviceVector<T>& u, const DeviceVector<T>& au,
+                                               const Parts& parts, EventLog* log) const {
+  const FieldExchange<T> exchange = m_space.gs().exchange_of(as_field(au), Reduction::add, log);
   const LocalIndex all = m_space.layout().n_blocks(), boundary = m_space.n_boundary_blocks();
   const bool is_alone = m_space.gs().communicator().size() == 1;
-  if (m_space.gs().strategy().overlapped && !is_alone) {
+  if (m_space.gs().strategy({1, precision_of<T>}).overlapped && !is_alone) {
     run_overlapped(
         [&](const ExecutionSpace& stream) {
           begin_apply(u, au, boundary, parts, stream);
@@ -215,45 +250,52 @@ void EllipticOperator::apply_and_exchange(const DeviceVector<double>& u,
   }
 }
 
-double EllipticOperator::apply(const DeviceVector<double>& u, const DeviceVector<double>& au,
-                               const EntryWork& before, EventLog* log) const {
+template <class T>
+double EllipticOperatorOf<T>::apply(const DeviceVector<T>& u, const DeviceVector<T>& au,
+                                    const EntryWork& before, EventLog* log) const
+    requires(has_products) {
   apply_and_exchange(u, au, {.before = before}, log);
   if (m_reproducible_dot)
     return m_reproducible_dot->sum("nekbone_k: u . Au", DotTerms{u.data(), au.data()})[0];
   return u_dot_au();
 }
 
-void EllipticOperator::apply_without_sum(const DeviceVector<double>& u,
-                                         const DeviceVector<double>& au,
-                                         const EntryWork& before) const {
+template <class T>
+void EllipticOperatorOf<T>::apply_without_sum(const DeviceVector<T>& u, const DeviceVector<T>& au,
+                                              const EntryWork& before) const {
   apply_and_exchange(u, au, {.before = before, .clears = false, .sums = false}, nullptr);
 }
 
-LocalIndex EllipticOperator::n_cleared_rows() const {
+template <class T>
+LocalIndex EllipticOperatorOf<T>::n_cleared_rows() const {
   return m_surface_results == SurfaceResults::added && !sweeps() ? m_space.n_rows() : 0;
 }
 
-bool EllipticOperator::is_queued() const {
+template <class T>
+bool EllipticOperatorOf<T>::is_queued() const {
   GatherScatter& gs = m_space.gs();
-  return gs.communicator().size() == 1 ||
-         (!gs.strategy().overlapped && gs.exchange_in_use<double>().is_one_kernel());
+  return gs.communicator().size() == 1 || (!gs.strategy({1, precision_of<T>}).overlapped &&
+                                           gs.template exchange_in_use<T>().is_one_kernel());
 }
 
-double EllipticOperator::least_bytes() const {
+template <class T>
+double EllipticOperatorOf<T>::least_bytes() const {
   const double elements = m_space.layout().n_elements;
   const double interior = elements * m_space.layout().n_interior(), rows = m_space.n_rows();
   const int factors =
       GeometricFactors::values_per_element(m_geometry.geometry, m_space.layout().nq);
-  const double dot = m_reproducible_dot ? 8 * 4 * double{1} * m_space.size() : 0;
-  const double to_rows =
-      m_surface_results == SurfaceResults::added
-          ? 8 * 3 * rows
-          : 8 * elements * m_space.layout().n_surface() + m_space.gs().assembly().least_bytes();
-  return dot + 8 * elements * factors + 8 * (rows + interior) + 8 * interior + to_rows +
+  constexpr int value = sizeof(T);
+  const double dot = m_reproducible_dot ? value * 4 * double{1} * m_space.size() : 0;
+  const double to_rows = m_surface_results == SurfaceResults::added
+                             ? value * 3 * rows
+                             : value * elements * m_space.layout().n_surface() +
+                                   m_space.gs().assembly().template least_bytes<T>();
+  return dot + value * elements * factors + value * (rows + interior) + value * interior + to_rows +
          m_space.surface_entries().least_bytes();
 }
 
-DeviceVector<double> EllipticOperator::inverse_diagonal() const {
+template <class T>
+DeviceVector<double> EllipticOperatorOf<T>::inverse_diagonal() const requires(has_products) {
   const FactorReader g(m_geometry, m_space.layout());
   const double lambda = m_lambda;
   const auto inverse = m_space.make_vector("inverse diagonal");
@@ -277,5 +319,8 @@ DeviceVector<double> EllipticOperator::inverse_diagonal() const {
       });
   return inverse;
 }
+
+template class EllipticOperatorOf<double>;
+template class EllipticOperatorOf<float>;
 
 }  // namespace nekbone_k

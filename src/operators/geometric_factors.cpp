@@ -2,6 +2,9 @@
 #include "operators/geometric_factors.hpp"
 
 #include <cmath>
+#include <limits>
+
+#include "core/errors.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -78,19 +81,16 @@ Kokkos::TeamPolicy<ExecutionSpace> element_policy(int teams, int nq) {
   return policy;
 }
 
-/// Calls set(c, value) for the six numbers of a factor in the stored form.
+/// Calls set(c, value) for the six numbers of a factor.
 template <class Set>
-KOKKOS_FUNCTION void store_factor(const SymmetricFactor<double>& g, double jacobian,
-                                  const Set& set) {
-  const auto set_all = [&](const double(&values)[ElementLayout::n_factors]) {
-    for (int c = 0; c < ElementLayout::n_factors; ++c) set(c, values[c]);
-  };
-  if constexpr (std::is_same_v<StoredFactor<double>, LdlFactor<double>>) {
-    const LdlFactor<double> f = factorized(g, jacobian);
-    set_all({f.d_r, f.d_s, f.d_t, f.l_sr, f.l_tr, f.l_ts});
-  } else {
-    set_all({g.rr, g.rs, g.rt, g.ss, g.st, g.tt});
-  }
+KOKKOS_FUNCTION void set_numbers(const LdlFactor<double>& f, const Set& set) {
+  const double values[] = {f.d_r, f.d_s, f.d_t, f.l_sr, f.l_tr, f.l_ts};
+  for (int c = 0; c < ElementLayout::n_factors; ++c) set(c, values[c]);
+}
+template <class Set>
+KOKKOS_FUNCTION void set_numbers(const SymmetricFactor<double>& g, const Set& set) {
+  const double values[] = {g.rr, g.rs, g.rt, g.ss, g.st, g.tt};
+  for (int c = 0; c < ElementLayout::n_factors; ++c) set(c, values[c]);
 }
 
 /// Computes the values of trilinear and affine elements, one thread per element.
@@ -119,7 +119,7 @@ struct ElementFactorKernel {
         for (int d = 0; d < 3; ++d) set(3 * term + d, map.coefficients[term][d]);
     } else if (position < n_elements) {
       const SymmetricFactor<double> g = map.factor(0, 0, 0);
-      store_factor(g, g.determinant(), set);
+      set_numbers(as_stored(g, g.determinant()), set);
     }
   }
 };
@@ -149,11 +149,35 @@ struct FactorKernel {
                                      int q) const {
     const int i = q % nq, j = q / nq % nq, k = q / (nq * nq);
     const Metric metric(element, derivative, i, j, k);
-    store_factor(metric.factor(), metric.jacobian, [&](int c, double value) {
+    set_numbers(as_stored(metric.factor(), metric.jacobian), [&](int c, double value) {
       factors(ElementLayout::geometry_offset(nq, position, ElementLayout::factor_item(nq, q, c),
                                              ElementLayout::n_factors * element.points)) = value;
     });
   }
+};
+
+/// Stores the scaled factor of each point and lane; those of empty elements are zero.
+struct SingleFactorKernel {
+  FactorReader from;
+  DeviceVector<float> factors;
+  double scale;
+  LocalIndex n_elements;
+
+  /// Neighbouring `at` are lanes of one point, and then the next point.
+  KOKKOS_FUNCTION void operator()(const std::int64_t at) const {
+    const int nq = from.nq, points = nq * nq * nq, lane = static_cast<int>(at % lanes);
+    const int q = static_cast<int>(at / lanes % points);
+    const auto position = static_cast<LocalIndex>(at / lanes / points) * lanes + lane;
+    if (position >= n_elements) return;
+    const auto f = scaled(from.stored_factor(position, q % nq, q / nq % nq, q / (nq * nq)), scale);
+    set_numbers(f, [&](int c, double value) {
+      factors(ElementLayout::geometry_offset(nq, position, ElementLayout::factor_item(nq, q, c),
+                                             ElementLayout::n_factors * points)) =
+          static_cast<float>(value);
+    });
+  }
+
+  static constexpr int lanes = ElementLayout::lanes;
 };
 
 /// Counts the elements with a nonpositive Jacobian.
@@ -229,6 +253,34 @@ GeometricFactors::GeometricFactors(const AssembledSpace& space)
                             layout.n_elements};
   Kokkos::parallel_for("nekbone_k: geometric factors", element_policy(layout.n_blocks(), layout.nq),
                        kernel);
+}
+
+SingleFactors::SingleFactors(const GeometricFactors& from, const AssembledSpace& space,
+                             double by_scale)
+    : scale(by_scale), scaled_basis(from.scaled_basis) {
+  const auto in_floats = [](const std::string& label, const std::vector<double>& values) {
+    return to_device(label, std::vector<float>(values.begin(), values.end()));
+  };
+  scaled_derivative = in_floats("nekbone_k: scaled derivative floats", scaled_basis.derivative);
+  root_weights = in_floats("nekbone_k: root weight floats", scaled_basis.root_weights);
+  nodes = in_floats("nekbone_k: GLL node floats", scaled_basis.nodes);
+
+  const ElementLayout& layout = space.layout();
+  factors = large_vector<float>(
+      "nekbone_k: geometric factor floats",
+      layout.n_geometry_values(GeometricFactors::values_per_element(geometry, layout.nq)));
+  using Policy = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+  const std::int64_t items = std::int64_t{layout.n_blocks()} * ElementLayout::lanes;
+  Kokkos::parallel_for(
+      "nekbone_k: factors in floats", Policy(0, items * layout.points()),
+      SingleFactorKernel{FactorReader(from, layout), factors, scale, layout.n_elements});
+}
+
+float SingleFactors::kernel_lambda(double lambda) const {
+  const double scaled = lambda / scale / scale;
+  require(std::abs(scaled) <= std::numeric_limits<float>::max(),
+          "lambda is too large for an operator on floats with these factors");
+  return static_cast<float>(scaled);
 }
 
 }  // namespace nekbone_k

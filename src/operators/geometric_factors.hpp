@@ -3,6 +3,7 @@
 /// The metric of the elements: factors per point, or the values from which kernels compute them.
 #pragma once
 
+#include <type_traits>
 #include <vector>
 
 #include "operators/assembled_space.hpp"
@@ -49,6 +50,9 @@ struct GeometricFactors {
   ScaledBasis scaled_basis;
   DeviceVector<double> scaled_derivative, root_weights, nodes;
 
+  /// The λ that the element kernel takes for an operator with `lambda`: see SingleFactors.
+  double kernel_lambda(double lambda) const { return lambda; }
+
   /// Number of values of `factors` per element.
   KOKKOS_FUNCTION static constexpr int values_per_element(Geometry geometry, int nq) {
     if (geometry == Geometry::trilinear) return 3 * TrilinearMap<double>::n_coefficients;
@@ -60,6 +64,31 @@ struct GeometricFactors {
            values_per_element(mesh.spec().geometry, mesh.nq());
   }
 };
+
+/// `scale` times the factors of a rank in single precision, for an operator on floats. They are
+/// stored per point, whatever the geometry of their source.
+///
+/// The mass factor follows from the determinant, which `scale` multiplies by its cube. For `scale`
+/// times stiffness + λ mass, the kernel therefore takes λ / scale²; see kernel_lambda().
+struct SingleFactors {
+  /// Choose `scale` so that the scaled factors and their determinants are well inside the range of
+  /// a float. Not collective.
+  SingleFactors(const GeometricFactors& from, const AssembledSpace& space, double scale);
+
+  /// The λ of the kernel. Throws InternalError if it is beyond the range of a float.
+  float kernel_lambda(double lambda) const;
+
+  double scale;
+  Geometry geometry = Geometry::stored;
+  /// As in GeometricFactors.
+  DeviceVector<float> factors;
+  ScaledBasis scaled_basis;
+  DeviceVector<float> scaled_derivative, root_weights, nodes;
+};
+
+/// The factors of an operator on values of type `T`.
+template <class T>
+using FactorsOf = std::conditional_t<std::is_same_v<T, double>, GeometricFactors, SingleFactors>;
 
 /// Whether the Jacobian is zero or negative at a GLL point of one of this rank's elements, i.e. the
 /// deformation turns the element inside out. Stores nothing, so callers can check before a run
@@ -84,6 +113,12 @@ struct FactorReader {
       return weight(i, j, k) * entries[c];
     });
   }
+  /// The factor without its weight, as GeometricFactors stores it.
+  KOKKOS_FUNCTION StoredFactor<double> stored_factor(LocalIndex position, int i, int j,
+                                                     int k) const {
+    return with_factor<StoredFactor<double>>(
+        position, i, j, k, [](const auto& g) { return as_stored(g, g.determinant()); });
+  }
   /// The mass factor w J.
   KOKKOS_FUNCTION double mass(LocalIndex position, int i, int j, int k) const {
     return with_factor(position, i, j, k,
@@ -99,8 +134,8 @@ struct FactorReader {
     return weights(i) * weights(j) * weights(k);
   }
   /// Calls use() with the factor at a point, without its weight, in the form of the geometry.
-  template <class Use>
-  KOKKOS_FUNCTION double with_factor(LocalIndex position, int i, int j, int k,
+  template <class Result = double, class Use>
+  KOKKOS_FUNCTION Result with_factor(LocalIndex position, int i, int j, int k,
                                      const Use& use) const {
     if (geometry != Geometry::trilinear) {
       const bool stored = geometry == Geometry::stored;

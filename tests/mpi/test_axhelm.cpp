@@ -83,7 +83,7 @@ void compare_with_run_time_kernel(std::integer_sequence<int, orders...>) {
       spec.geometry = geometry;
       if (geometry == Geometry::affine) spec.deformation = Deformation::none;
       const KernelCase c(order, spec);
-      expect_equal(c.results(axhelm), c.results(axhelm_run_time), order);
+      expect_equal(c.results(axhelm<double>), c.results(axhelm_run_time<double>), order);
     }
 }
 TEST(Axhelm, CompiledAndRunTimeKernelsAgree) { compare_with_run_time_kernel(CompiledOrders{}); }
@@ -111,7 +111,7 @@ template <int order>
 void compare_bodies() {
   if constexpr (is_host_device) {
     const KernelCase c(order);
-    const ElementResults expected = c.results(axhelm);
+    const ElementResults expected = c.results(axhelm<double>);
     expect_equal(c.results(apply_whole_elements<order, false>), expected, order);
     expect_equal(c.results(apply_whole_elements<order, true>), expected, order);
   }
@@ -130,7 +130,7 @@ TEST(Axhelm, BodiesOfTheKernelAgree) {
 TEST(Axhelm, RangesOfBlocksMakeTheWhole) {
   for (const int order : {1, 2, 3, 7}) {
     const KernelCase c(order);
-    const ElementResults whole = c.results(axhelm);
+    const ElementResults whole = c.results(axhelm<double>);
     const LocalIndex n_blocks = c.op.space.layout().n_blocks();
     for (LocalIndex end = 0; end <= n_blocks; ++end) {
       const auto in_two = [&](AxhelmArguments arguments, const ExecutionSpace& stream) {
@@ -152,13 +152,13 @@ void compare_surface_results(std::integer_sequence<int, orders...>) {
     if (!can_add_surface_results(order)) continue;
     KernelCase c(order);
     const LocalIndex n_rows = c.op.space.n_rows();
-    const ElementResults stored = c.results(axhelm);
+    const ElementResults stored = c.results(axhelm<double>);
     const DeviceVector<double> rows("rows", n_rows);
     c.op.space.gs().assembly().gather(as_field(c.arguments.au_surface), as_field(rows),
                                       Reduction::add, 0, n_rows);
     c.arguments.surface_results = SurfaceResults::added;
     c.arguments.n_rows = n_rows;
-    const ElementResults added = c.results(axhelm);
+    const ElementResults added = c.results(axhelm<double>);
     ById expected = stored.interior;
     const ById sums = to_host(rows);
     std::copy(sums.begin(), sums.end(), expected.begin());

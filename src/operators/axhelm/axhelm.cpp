@@ -11,26 +11,22 @@
 namespace nekbone_k {
 namespace {
 
-/// Nq known at run time.
-struct RunTimeNq {
-  int value;
-  KOKKOS_FUNCTION operator int() const { return value; }
-};
-
 /// The operator at an order that was not compiled, point by point with a plain matrix. It works
 /// layer by layer in team scratch, because a thread cannot keep a column of unknown length to
 /// itself.
-template <Geometry geometry>
+template <Geometry geometry, class T>
 class RunTimeAxhelm {
+  using Lanes = LanesOf<T>;
+
  public:
   using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
   using Team = typename Policy::member_type;
 
-  explicit RunTimeAxhelm(const AxhelmArguments& arguments)
+  explicit RunTimeAxhelm(const AxhelmArgumentsOf<T>& arguments)
       : m_elements{arguments, {arguments.layout.nq}} {}
 
   void run(const ExecutionSpace& stream) const {
-    const AxhelmArguments& args = m_elements.args;
+    const AxhelmArgumentsOf<T>& args = m_elements.args;
     const LocalIndex blocks = args.last_block - args.first_block;
     if (blocks <= 0) return;
     Policy policy(stream, blocks, Kokkos::AUTO);
@@ -40,7 +36,7 @@ class RunTimeAxhelm {
   }
 
   KOKKOS_FUNCTION void operator()(const Team& team) const {
-    const AxhelmArguments& args = m_elements.args;
+    const AxhelmArgumentsOf<T>& args = m_elements.args;
     const int nq = m_elements.nq, layer = nq * nq, stride = layer_stride();
     const LocalIndex block = args.first_block + team.league_rank();
     auto* u = static_cast<Lanes*>(
@@ -48,8 +44,8 @@ class RunTimeAxhelm {
     Lanes* const au = u + stride * nq;
     Lanes* const flux_r = au + stride * nq;
     Lanes* const flux_s = flux_r + stride;
-    const double* const D = args.scaled_derivative.data();
-    const BlockFactors<geometry> computed(m_elements, block);
+    const T* const D = args.scaled_derivative.data();
+    const BlockFactors<geometry, T> computed(m_elements, block);
     const auto factor = [&](int column, int k) {
       if constexpr (geometry == Geometry::stored)
         return m_elements.read_factor(m_elements.factors(block, column), k * layer);
@@ -123,7 +119,7 @@ class RunTimeAxhelm {
   /// memory.
   KOKKOS_FUNCTION int scratch_level() const { return scratch_bytes() <= 40'000 ? 0 : 1; }
 
-  AxhelmElements<RunTimeNq> m_elements;
+  AxhelmElements<RunTimeNq, T> m_elements;
 };
 
 template <int... orders>
@@ -132,23 +128,28 @@ bool contains(int order, std::integer_sequence<int, orders...>) {
 }
 
 /// Runs the kernel of the order and returns true if that order was compiled.
-template <Geometry geometry, int... orders>
-bool run_compiled(const AxhelmArguments& arguments, const ExecutionSpace& stream,
+template <Geometry geometry, class T, int... orders>
+bool run_compiled(const AxhelmArgumentsOf<T>& arguments, const ExecutionSpace& stream,
                   std::integer_sequence<int, orders...>) {
   const int order = arguments.layout.nq - 1;
   return ((order == orders && (axhelm_compiled<orders, geometry>(arguments, stream), true)) || ...);
 }
 
 /// Calls action() with the geometry of `arguments` as a type.
-template <class Action>
-void with_geometry(const AxhelmArguments& arguments, const Action& action) {
-  switch (arguments.geometry) {
-    case Geometry::stored:
-      return action(std::integral_constant<Geometry, Geometry::stored>{});
-    case Geometry::trilinear:
-      return action(std::integral_constant<Geometry, Geometry::trilinear>{});
-    case Geometry::affine:
-      return action(std::integral_constant<Geometry, Geometry::affine>{});
+template <class T, class Action>
+void with_geometry(const AxhelmArgumentsOf<T>& arguments, const Action& action) {
+  if constexpr (!std::is_same_v<T, double>) {
+    require(arguments.geometry == Geometry::stored, "an operator on floats needs stored factors");
+    action(std::integral_constant<Geometry, Geometry::stored>{});
+  } else {
+    switch (arguments.geometry) {
+      case Geometry::stored:
+        return action(std::integral_constant<Geometry, Geometry::stored>{});
+      case Geometry::trilinear:
+        return action(std::integral_constant<Geometry, Geometry::trilinear>{});
+      case Geometry::affine:
+        return action(std::integral_constant<Geometry, Geometry::affine>{});
+    }
   }
 }
 
@@ -181,7 +182,8 @@ LocalIndex n_partial_dots(const ElementLayout& layout) {
   return layout.n_blocks() / blocks_per_team(layout.nq - 1, CompiledOrders{}) + 2;
 }
 
-void axhelm(const AxhelmArguments& arguments, const ExecutionSpace& stream) {
+template <class T>
+void axhelm(const AxhelmArgumentsOf<T>& arguments, const ExecutionSpace& stream) {
   require(arguments.surface_results == SurfaceResults::stored ||
               can_add_surface_results(arguments.layout.nq - 1),
           "surface results cannot be added at this order");
@@ -192,10 +194,16 @@ void axhelm(const AxhelmArguments& arguments, const ExecutionSpace& stream) {
   if (!done) axhelm_run_time(arguments, stream);
 }
 
-void axhelm_run_time(const AxhelmArguments& arguments, const ExecutionSpace& stream) {
+template <class T>
+void axhelm_run_time(const AxhelmArgumentsOf<T>& arguments, const ExecutionSpace& stream) {
   with_geometry(arguments, [&](auto geometry) {
-    RunTimeAxhelm<decltype(geometry)::value>(arguments).run(stream);
+    RunTimeAxhelm<decltype(geometry)::value, T>(arguments).run(stream);
   });
 }
+
+template void axhelm(const AxhelmArgumentsOf<double>&, const ExecutionSpace&);
+template void axhelm(const AxhelmArgumentsOf<float>&, const ExecutionSpace&);
+template void axhelm_run_time(const AxhelmArgumentsOf<double>&, const ExecutionSpace&);
+template void axhelm_run_time(const AxhelmArgumentsOf<float>&, const ExecutionSpace&);
 
 }  // namespace nekbone_k

@@ -14,29 +14,32 @@ enum class SurfaceResults {
   added    ///< added to the rows of au: with many threads in an order that may vary
 };
 
-/// Inputs and outputs of the element operator, in device memory.
-struct AxhelmArguments {
+/// Inputs and outputs of the element operator, in device memory, for vectors of `T`: double or
+/// float. The body of the kernel is the same for both.
+template <class T>
+struct AxhelmArgumentsOf {
   ElementLayout layout;
   LocalIndex first_block = 0, last_block = 0;  ///< range [first, last) of blocks to process
   LocalIndex interior_begin = 0;               ///< first interior entry of the assembled vectors
-  double lambda = 0;
+  T lambda = 0;
   IndexLists::Reader surface_entries;
   const ScaledBasis* scaled_basis = nullptr;  ///< in host memory
   Geometry geometry = Geometry::stored;       ///< contents of `factors`: see GeometricFactors
-  ConstDeviceVector<double> factors, scaled_derivative, root_weights, nodes;
-  ConstDeviceVector<double> u;  ///< assembled, gathered by the kernel
+  ConstDeviceVector<T> factors, scaled_derivative, root_weights, nodes;
+  ConstDeviceVector<T> u;  ///< assembled, gathered by the kernel
   /// Assembled. Interior DOFs are written. If surface results are added, the caller has cleared the
   /// rows.
-  DeviceVector<double> au;
+  DeviceVector<T> au;
   SurfaceResults surface_results = SurfaceResults::stored;
-  LocalIndex n_rows = 0;            ///< rows of au that results are added to
-  DeviceVector<double> au_surface;  ///< (block, surface point, lane), if results are stored
+  LocalIndex n_rows = 0;       ///< rows of au that results are added to
+  DeviceVector<T> au_surface;  ///< (block, surface point, lane), if results are stored
   /// (n_partial_dots(layout)) parts of uᵀ A u. The range of blocks that begins at 0 and the range
   /// from its end to the last block, which may be empty, write separate entries, so that both
   /// together give the whole. If the division between the ranges moves, clear all entries first. On
   /// a CPU every block has an entry.
   DeviceVector<double> partial_dots;
 };
+using AxhelmArguments = AxhelmArgumentsOf<double>;
 
 /// Length of partial_dots. Some entries may stay unwritten, so the array must initially be zero.
 LocalIndex n_partial_dots(const ElementLayout& layout);
@@ -56,8 +59,10 @@ LocalIndex n_partial_dots(const ElementLayout& layout);
 /// element.
 ///
 /// Runs in the kernel order of `stream` and returns before the kernel ends. Throws InternalError if
-/// results are to be added at an order that cannot add them. Not collective.
-void axhelm(const AxhelmArguments& arguments, const ExecutionSpace& stream = {});
+/// results are to be added at an order that cannot add them, or if floats have a geometry other
+/// than Geometry::stored: the build has no such kernel. Not collective.
+template <class T>
+void axhelm(const AxhelmArgumentsOf<T>& arguments, const ExecutionSpace& stream = {});
 
 /// Whether the build has a kernel compiled for `order`. Other orders run a slower kernel.
 bool is_compiled_order(int order);
@@ -68,11 +73,12 @@ bool can_add_surface_results(int order);
 
 /// axhelm() by the kernel for a run-time order, whether or not the order is compiled. It stores its
 /// surface results and writes one entry of partial_dots per block.
-void axhelm_run_time(const AxhelmArguments& arguments, const ExecutionSpace& stream = {});
+template <class T>
+void axhelm_run_time(const AxhelmArgumentsOf<T>& arguments, const ExecutionSpace& stream = {});
 
 /// The kernel compiled for one order and geometry (axhelm_kernel.hpp), instantiated for each order
 /// of the build.
-template <int order, Geometry geometry>
-void axhelm_compiled(const AxhelmArguments& arguments, const ExecutionSpace& stream);
+template <int order, Geometry geometry, class T>
+void axhelm_compiled(const AxhelmArgumentsOf<T>& arguments, const ExecutionSpace& stream);
 
 }  // namespace nekbone_k

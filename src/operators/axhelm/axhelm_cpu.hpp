@@ -14,10 +14,12 @@ namespace nekbone_k {
 /// It has all columns, so it finds the lines of u along r and s among them, and processes a layer
 /// row by row. Derivatives, fluxes and their derivatives of a row stay in registers; only values
 /// along s pass through a tile of one layer.
-template <int order, Geometry geometry, SurfaceResults surface_results, class Shape>
-class AxhelmCpu : protected AxhelmPieces<order, geometry, surface_results, Shape> {
+template <int order, Geometry geometry, SurfaceResults surface_results, class Shape,
+          class T = double>
+class AxhelmCpu : protected AxhelmPieces<order, geometry, surface_results, Shape, T> {
+  using Lanes = LanesOf<T>;
   using Team = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
-  using Pieces = AxhelmPieces<order, geometry, surface_results, Shape>;
+  using Pieces = AxhelmPieces<order, geometry, surface_results, Shape, T>;
   using Pieces::columns, Pieces::m_node, Pieces::m_derivative;
   using Pieces::load_column, Pieces::store_column, Pieces::differentiate, Pieces::make_fluxes;
 
@@ -25,7 +27,7 @@ class AxhelmCpu : protected AxhelmPieces<order, geometry, surface_results, Shape
   using Pieces::nq, Pieces::m_elements;
 
  private:
-  using Prefetch = AxhelmPrefetch<nq, geometry, surface_results>;
+  using Prefetch = AxhelmPrefetch<nq, geometry, surface_results, T>;
   static_assert(is_host_device && Shape::threads_per_element_block == 1);
   // Distance of layers in Lanes. It is one more than the number of columns: layers of 4096 bytes,
   // as at Nq = 8 with 8 lanes, evict each other from the cache.
@@ -34,16 +36,16 @@ class AxhelmCpu : protected AxhelmPieces<order, geometry, surface_results, Shape
  public:
   static constexpr int team_size = 1;
   /// The tile of a layer, and ∂u/∂t of all layers: contiguous, in cache.
-  using Scratch = AxhelmScratch<team_size, columns + nq * stride>;
+  using Scratch = AxhelmScratch<team_size, columns + nq * stride, T>;
 
-  explicit AxhelmCpu(const AxhelmArguments& arguments) : Pieces(arguments) {}
+  explicit AxhelmCpu(const AxhelmArgumentsOf<T>& arguments) : Pieces(arguments) {}
 
   /// Applies the operator to the team's block.
   KOKKOS_FUNCTION void operator()(const Team& team) const {
-    const AxhelmArguments& args = m_elements.args;
-    const double lambda = args.lambda;
+    const AxhelmArgumentsOf<T>& args = m_elements.args;
+    const T lambda = args.lambda;
     const LocalIndex block = args.first_block + team.league_rank();
-    const BlockFactors<geometry> computed(m_elements, block);
+    const BlockFactors<geometry, T> computed(m_elements, block);
     Prefetch prefetch(m_elements, block);
     Lanes u[nq * stride];  // value k of column c is at k * stride + c; becomes Au
     auto* const tile =
@@ -58,7 +60,7 @@ class AxhelmCpu : protected AxhelmPieces<order, geometry, surface_results, Shape
       differentiate(u + c, stride, [&](int k, const Lanes& value) { u_t[k * stride + c] = value; });
     }
     // Everything but the second derivatives along t, layer by layer.
-    const double* const stored = m_elements.factors(block, 0);
+    const T* const stored = m_elements.factors(block, 0);
     const auto factor_at = [&](int i, int j, int k) NEKBONE_K_INLINED {
       if constexpr (geometry == Geometry::stored)
         return m_elements.read_factor(stored, k * columns + j * nq + i);
@@ -84,7 +86,7 @@ class AxhelmCpu : protected AxhelmPieces<order, geometry, surface_results, Shape
   /// Turns layer k of u into Au without the part along t, and ∂u/∂t into the flux along t.
   /// factor_at(i, j, k) is the factor at a point.
   template <class FactorAt>
-  KOKKOS_FORCEINLINE_FUNCTION void apply_layer(double lambda, int k, const FactorAt& factor_at,
+  KOKKOS_FORCEINLINE_FUNCTION void apply_layer(T lambda, int k, const FactorAt& factor_at,
                                                Lanes* layer, Lanes* u_t, Lanes* tile,
                                                Prefetch& prefetch, Lanes& dot) const {
     differentiate_along_s(

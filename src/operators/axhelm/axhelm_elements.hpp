@@ -8,10 +8,23 @@
 
 namespace nekbone_k {
 
+/// Nq known at compile time, so that loops unroll.
+template <int value>
+struct StaticNq {
+  KOKKOS_FUNCTION constexpr operator int() const { return value; }
+};
+/// Nq known at run time.
+struct RunTimeNq {
+  int value;
+  KOKKOS_FUNCTION operator int() const { return value; }
+};
+
 /// The values of element nodes in vectors and factors; each lane is an element.
-template <class Nq>
+template <class Nq, class T = double>
 struct AxhelmElements {
-  AxhelmArguments args;
+  using Lanes = LanesOf<T>;
+
+  AxhelmArgumentsOf<T> args;
   Nq nq;
 
   /// Calls set(k, u) at every node of a column.
@@ -19,8 +32,8 @@ struct AxhelmElements {
   KOKKOS_FORCEINLINE_FUNCTION void load(LocalIndex block, const ElementLayout::Column& column,
                                         const Set& set) const {
     const IndexList entries = args.surface_entries(block);
-    const double* const surface = args.u.data() + entries.base;
-    const double* const interior = args.u.data() + interior_begin(block);
+    const T* const surface = args.u.data() + entries.base;
+    const T* const interior = args.u.data() + interior_begin(block);
     for_each_node(
         column,
         [&](int k, int point) {
@@ -50,33 +63,28 @@ struct AxhelmElements {
   template <class Get>
   KOKKOS_FORCEINLINE_FUNCTION void store(LocalIndex block, const ElementLayout::Column& column,
                                          const Get& get) const {
-    double* const surface =
+    T* const surface =
         args.au_surface.data() + ElementLayout::offset(block, 0, ElementLayout::n_surface(nq));
-    double* const interior = args.au.data() + interior_begin(block);
+    T* const interior = args.au.data() + interior_begin(block);
     for_each_node(
         column, [&](int k, int point) { write_lanes(surface + point * lanes, get(k)); },
         [&](int k, int point) { write_lanes(interior + point * lanes, get(k)); });
   }
 
+  /// Like store(), but writes surface values to the rows of Au. Elements that share a row must give
+  /// it the same value.
+  template <class Get>
+  KOKKOS_FORCEINLINE_FUNCTION void put(LocalIndex block, const ElementLayout::Column& column,
+                                       const Get& get) const {
+    store_in_rows(block, column, get, [](T& row, T value) { row = value; });
+  }
+
   /// Like store(), but adds surface results to Au, whose rows were cleared. Only one thread may
-  /// add. It skips Dirichlet points and empty lanes, which have no row.
+  /// add.
   template <class Get>
   KOKKOS_FORCEINLINE_FUNCTION void add_alone(LocalIndex block, const ElementLayout::Column& column,
                                              const Get& get) const {
-    const IndexList entries = args.surface_entries(block);
-    double* const au = args.au.data();
-    double* const interior = au + interior_begin(block);
-    for_each_node(
-        column,
-        [&](int k, int point) {
-          alignas(Lanes) double of_lane[lanes];
-          write_lanes(of_lane, get(k));
-          for (int lane = 0; lane < lanes; ++lane) {
-            const LocalIndex entry = entries[point * lanes + lane];
-            if (entry < args.n_rows) au[entry] += of_lane[lane];
-          }
-        },
-        [&](int k, int point) { write_lanes(interior + point * lanes, get(k)); });
+    store_in_rows(block, column, get, [](T& row, T value) { row += value; });
   }
 
   /// Like add_alone(), but atomically, for many threads. `entry` is from entries().
@@ -84,7 +92,7 @@ struct AxhelmElements {
   KOKKOS_FORCEINLINE_FUNCTION void add_atomically(const LocalIndex* entry,
                                                   const ElementLayout::Column& column,
                                                   const Get& get) const {
-    double* const au = args.au.data();
+    T* const au = args.au.data();
     NEKBONE_K_UNROLL
     for (int k = 0; k < n; ++k) {
       if (k > 0 && k < n - 1 && !column.on_rim)
@@ -96,23 +104,22 @@ struct AxhelmElements {
 
   /// Stored factors from point q = (k Nq + j) Nq + i on, for read_factor(). On a CPU blocks follow
   /// each other in memory, so q may also be in a later block.
-  KOKKOS_FORCEINLINE_FUNCTION const double* factors(LocalIndex block, int q) const {
+  KOKKOS_FORCEINLINE_FUNCTION const T* factors(LocalIndex block, int q) const {
     return geometry(block, ElementLayout::factor_item(nq, q, 0),
                     ElementLayout::n_factors * nq * nq * nq);
   }
   /// The factor of the point `points` after `from`. `once`: see read_lanes_once().
   template <bool once = false>
-  KOKKOS_FORCEINLINE_FUNCTION StoredFactor<Lanes> read_factor(const double* from,
-                                                              int points) const {
+  KOKKOS_FORCEINLINE_FUNCTION StoredFactor<Lanes> read_factor(const T* from, int points) const {
     const auto entry = [&](int c) {
-      const double* const at =
+      const T* const at =
           from + ElementLayout::factor_item(nq, points, c) * ElementLayout::group_size(nq);
       return once ? read_lanes_once(at) : read_lanes(at);
     };
     return {entry(0), entry(1), entry(2), entry(3), entry(4), entry(5)};
   }
   /// Geometric value `item` of a block; each element has `items` values.
-  KOKKOS_FORCEINLINE_FUNCTION const double* geometry(LocalIndex block, int item, int items) const {
+  KOKKOS_FORCEINLINE_FUNCTION const T* geometry(LocalIndex block, int item, int items) const {
     return args.factors.data() + ElementLayout::geometry_offset(nq, block * lanes, item, items);
   }
   /// Offset of a block's interior values in assembled vectors.
@@ -122,6 +129,28 @@ struct AxhelmElements {
 
  private:
   static constexpr int lanes = ElementLayout::lanes;
+
+  /// Calls combine(entry of Au, value) for surface values, and sets interior ones. Skips Dirichlet
+  /// points and empty lanes, which have no row.
+  template <class Get, class Combine>
+  KOKKOS_FORCEINLINE_FUNCTION void store_in_rows(LocalIndex block,
+                                                 const ElementLayout::Column& column,
+                                                 const Get& get, const Combine& combine) const {
+    const IndexList entries = args.surface_entries(block);
+    T* const au = args.au.data();
+    T* const interior = au + interior_begin(block);
+    for_each_node(
+        column,
+        [&](int k, int point) {
+          alignas(Lanes) T of_lane[lanes];
+          write_lanes(of_lane, get(k));
+          for (int lane = 0; lane < lanes; ++lane) {
+            const LocalIndex entry = entries[point * lanes + lane];
+            if (entry < args.n_rows) combine(au[entry], of_lane[lane]);
+          }
+        },
+        [&](int k, int point) { write_lanes(interior + point * lanes, get(k)); });
+  }
 
   /// Calls on_surface(k, surface point) or inside(k, interior point) for every node of a column.
   template <class OnSurface, class Inside>
@@ -142,11 +171,14 @@ struct AxhelmElements {
 
 /// Computes the factors of a block of elements at a point with reference coordinates r, s, t. Made
 /// once per block. This is the version for trilinear elements.
-template <Geometry geometry>
+template <Geometry geometry, class T = double>
 class BlockFactors {
+  using Lanes = LanesOf<T>;
+
  public:
   template <class Nq>
-  KOKKOS_FORCEINLINE_FUNCTION BlockFactors(const AxhelmElements<Nq>& elements, LocalIndex block) {
+  KOKKOS_FORCEINLINE_FUNCTION BlockFactors(const AxhelmElements<Nq, T>& elements,
+                                           LocalIndex block) {
     static_assert(geometry == Geometry::trilinear);
     constexpr int terms = TrilinearMap<Lanes>::n_coefficients;
     NEKBONE_K_UNROLL
@@ -154,8 +186,7 @@ class BlockFactors {
       for (int d = 0; d < 3; ++d)
         m_map.coefficients[term][d] = read_lanes(elements.geometry(block, 3 * term + d, 3 * terms));
   }
-  KOKKOS_FORCEINLINE_FUNCTION SymmetricFactor<Lanes> operator()(double r, double s,
-                                                                double t) const {
+  KOKKOS_FORCEINLINE_FUNCTION SymmetricFactor<Lanes> operator()(T r, T s, T t) const {
     return m_map.factor(r, s, t);
   }
 
@@ -163,17 +194,20 @@ class BlockFactors {
   TrilinearMap<Lanes> m_map;
 };
 /// For affine elements: one factor for all points.
-template <>
-class BlockFactors<Geometry::affine> {
+template <class T>
+class BlockFactors<Geometry::affine, T> {
+  using Lanes = LanesOf<T>;
+
  public:
   template <class Nq>
-  KOKKOS_FORCEINLINE_FUNCTION BlockFactors(const AxhelmElements<Nq>& elements, LocalIndex block) {
+  KOKKOS_FORCEINLINE_FUNCTION BlockFactors(const AxhelmElements<Nq, T>& elements,
+                                           LocalIndex block) {
     const auto entry = [&](int c) {
       return read_lanes(elements.geometry(block, c, ElementLayout::n_factors));
     };
     m_factor = {entry(0), entry(1), entry(2), entry(3), entry(4), entry(5)};
   }
-  KOKKOS_FORCEINLINE_FUNCTION const StoredFactor<Lanes>& operator()(double, double, double) const {
+  KOKKOS_FORCEINLINE_FUNCTION const StoredFactor<Lanes>& operator()(T, T, T) const {
     return m_factor;
   }
 
@@ -181,11 +215,11 @@ class BlockFactors<Geometry::affine> {
   StoredFactor<Lanes> m_factor;
 };
 /// For stored factors: empty.
-template <>
-class BlockFactors<Geometry::stored> {
+template <class T>
+class BlockFactors<Geometry::stored, T> {
  public:
   template <class Nq>
-  KOKKOS_FORCEINLINE_FUNCTION BlockFactors(const AxhelmElements<Nq>&, LocalIndex) {}
+  KOKKOS_FORCEINLINE_FUNCTION BlockFactors(const AxhelmElements<Nq, T>&, LocalIndex) {}
 };
 
 }  // namespace nekbone_k

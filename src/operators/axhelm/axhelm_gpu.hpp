@@ -25,10 +25,12 @@ namespace nekbone_k {
 /// 4. The tiles are differentiated again, and the results subtracted from Au.
 ///
 /// It also runs on a CPU, where a thread has a block of elements (tests/mpi/test_axhelm.cpp).
-template <int order, Geometry geometry, SurfaceResults surface_results, class Shape>
-class AxhelmGpu : protected AxhelmPieces<order, geometry, surface_results, Shape> {
+template <int order, Geometry geometry, SurfaceResults surface_results, class Shape,
+          class T = double>
+class AxhelmGpu : protected AxhelmPieces<order, geometry, surface_results, Shape, T> {
+  using Lanes = LanesOf<T>;
   using Team = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
-  using Pieces = AxhelmPieces<order, geometry, surface_results, Shape>;
+  using Pieces = AxhelmPieces<order, geometry, surface_results, Shape, T>;
   using Pieces::read_entries, Pieces::load_column, Pieces::make_fluxes, Pieces::store_column;
   using Pieces::threads, Pieces::columns, Pieces::m_node, Pieces::differentiate;
 
@@ -43,7 +45,10 @@ class AxhelmGpu : protected AxhelmPieces<order, geometry, surface_results, Shape
   static constexpr bool is_stored = geometry == Geometry::stored;
   static constexpr bool reads_ahead = is_stored && Shape::factors_ahead > 0;
   using Factor = StoredFactor<Lanes>;
-  using Tiles = AxhelmTiles<nq, Shape::layers, Shape::scratch_banks, Shape::padded_rows>;
+  // Shape counts banks as wide as a double, of which a bank of floats is half.
+  static constexpr int banks =
+      Shape::scratch_banks == 1 ? 1 : Shape::scratch_banks * int(sizeof(double) / sizeof(T));
+  using Tiles = AxhelmTiles<nq, Shape::layers, banks, Shape::padded_rows>;
   static constexpr int tiles_size = Tiles::size_r + Tiles::size_s;
   // Distance of layers of ∂u/∂t, and of the fluxes along t that replace it.
   static constexpr int u_t_stride = Shape::u_t_in_scratch ? threads : columns;
@@ -65,13 +70,13 @@ class AxhelmGpu : protected AxhelmPieces<order, geometry, surface_results, Shape
 
  public:
   static constexpr int team_size = threads * blocks_per_team;
-  using Scratch = AxhelmScratch<team_size, team_size + blocks_per_team * scratch_of_block>;
+  using Scratch = AxhelmScratch<team_size, team_size + blocks_per_team * scratch_of_block, T>;
 
-  explicit AxhelmGpu(const AxhelmArguments& arguments) : Pieces(arguments) {}
+  explicit AxhelmGpu(const AxhelmArgumentsOf<T>& arguments) : Pieces(arguments) {}
 
   /// Applies the operator to the team's blocks.
   KOKKOS_FUNCTION void operator()(const Team& team) const {
-    const AxhelmArguments& args = m_elements.args;
+    const AxhelmArgumentsOf<T>& args = m_elements.args;
     const LocalIndex first_team = (args.first_block + blocks_per_team - 1) / blocks_per_team;
     const Share share = share_of(team);
     const int thread = share.thread;
@@ -79,7 +84,7 @@ class AxhelmGpu : protected AxhelmPieces<order, geometry, surface_results, Shape
     auto* const scratch =
         static_cast<Lanes*>(team.team_scratch(Scratch::level())
                                 .get_shmem_aligned(Scratch::used_bytes(), alignof(Lanes)));
-    const TeamSum<team_size> sum{scratch};
+    const TeamSum<team_size, T> sum{scratch};
     Lanes u[nq * columns], own_u_t[Shape::u_t_in_scratch ? 1 : nq * columns];
     Lanes own_tiles[Shape::tiles_in_registers ? tiles_size : 1];
     Lanes* const tiles = Shape::tiles_in_registers
@@ -89,8 +94,8 @@ class AxhelmGpu : protected AxhelmPieces<order, geometry, surface_results, Shape
     const Values values{u, u_t, tiles, tiles + Tiles::size_r};
 
     // Indices, first factors, û: everything that needs no result is in flight together.
-    const double* const stored = m_elements.factors(share.block, thread);
-    const BlockFactors<geometry> computed(m_elements, share.block);
+    const T* const stored = m_elements.factors(share.block, thread);
+    const BlockFactors<geometry, T> computed(m_elements, share.block);
     Factor ahead[reads_ahead ? Shape::factors_ahead : 1];
     LocalIndex entries[nq * columns];
     NEKBONE_K_UNROLL
@@ -122,7 +127,7 @@ class AxhelmGpu : protected AxhelmPieces<order, geometry, surface_results, Shape
 
  private:
   KOKKOS_FORCEINLINE_FUNCTION Share share_of(const Team& team) const {
-    const AxhelmArguments& args = m_elements.args;
+    const AxhelmArgumentsOf<T>& args = m_elements.args;
     const int block_of_team = team.team_rank() / threads, thread = team.team_rank() % threads;
     const LocalIndex block =
         args.first_block + team.league_rank() * blocks_per_team + block_of_team;
@@ -131,13 +136,13 @@ class AxhelmGpu : protected AxhelmPieces<order, geometry, surface_results, Shape
   }
 
   /// Reads the stored factors of the thread's first layers.
-  KOKKOS_FORCEINLINE_FUNCTION void read_first_factors(const double* stored, Factor* ahead) const {
+  KOKKOS_FORCEINLINE_FUNCTION void read_first_factors(const T* stored, Factor* ahead) const {
     NEKBONE_K_UNROLL
     for (int k = 0; reads_ahead && k < Shape::factors_ahead; ++k)
       ahead[k] = read_factor(stored, k, 0);
   }
   /// The stored factor at layer k of the thread's c-th column. Reads the one some layers ahead.
-  KOKKOS_FORCEINLINE_FUNCTION Factor stored_factor(const double* stored, int k, int c,
+  KOKKOS_FORCEINLINE_FUNCTION Factor stored_factor(const T* stored, int k, int c,
                                                    Factor* ahead) const {
     if constexpr (reads_ahead) {
       Factor& next = ahead[k % Shape::factors_ahead];
@@ -148,7 +153,7 @@ class AxhelmGpu : protected AxhelmPieces<order, geometry, surface_results, Shape
       return read_factor(stored, k, c);
     }
   }
-  KOKKOS_FORCEINLINE_FUNCTION Factor read_factor(const double* stored, int k, int c) const {
+  KOKKOS_FORCEINLINE_FUNCTION Factor read_factor(const T* stored, int k, int c) const {
     return m_elements.template read_factor<Shape::reads_factors_once>(stored, k * nq * nq + c);
   }
 
@@ -159,8 +164,8 @@ class AxhelmGpu : protected AxhelmPieces<order, geometry, surface_results, Shape
   KOKKOS_FORCEINLINE_FUNCTION void apply_step(const Team& team, const Share& share, First first,
                                               Number n_layers, const Values& values,
                                               const FactorAt& factor_at,
-                                              const TeamSum<team_size>& sum, Lanes& dot) const {
-    const double lambda = m_elements.args.lambda;
+                                              const TeamSum<team_size, T>& sum, Lanes& dot) const {
+    const T lambda = m_elements.args.lambda;
     Lanes *const u = values.u, *const u_t = values.u_t;
     Lanes *const tile_r = values.tile_r, *const tile_s = values.tile_s;
     for_each_point(first, n_layers, share.thread, [&](int k, int c, int layer, int i, int j) {

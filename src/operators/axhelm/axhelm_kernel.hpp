@@ -13,17 +13,17 @@
 namespace nekbone_k {
 
 /// The body that a shape is for.
-template <int order, Geometry geometry, SurfaceResults surface_results, class Shape>
+template <int order, Geometry geometry, SurfaceResults surface_results, class Shape, class T>
 using AxhelmBodyOf = std::conditional_t<Shape::body == AxhelmBody::cpu,
-                                        AxhelmCpu<order, geometry, surface_results, Shape>,
-                                        AxhelmGpu<order, geometry, surface_results, Shape>>;
+                                        AxhelmCpu<order, geometry, surface_results, Shape, T>,
+                                        AxhelmGpu<order, geometry, surface_results, Shape, T>>;
 
 /// A team applies the operator to some blocks of elements; each lane is an element.
 template <int order, Geometry geometry = Geometry::stored,
           SurfaceResults surface_results = SurfaceResults::stored,
-          class Shape = AxhelmShape<ExecutionSpace, order + 1>>
-class AxhelmKernel : AxhelmBodyOf<order, geometry, surface_results, Shape> {
-  using Body = AxhelmBodyOf<order, geometry, surface_results, Shape>;
+          class Shape = AxhelmShape<ExecutionSpace, order + 1>, class T = double>
+class AxhelmKernel : AxhelmBodyOf<order, geometry, surface_results, Shape, T> {
+  using Body = AxhelmBodyOf<order, geometry, surface_results, Shape, T>;
   using Scratch = typename Body::Scratch;
 
  public:
@@ -36,10 +36,10 @@ class AxhelmKernel : AxhelmBodyOf<order, geometry, surface_results, Shape> {
   static constexpr int threads_of_team() { return Body::team_size; }
   static constexpr std::size_t scratch_of_team() { return Scratch::bytes(); }
 
-  explicit AxhelmKernel(const AxhelmArguments& arguments) : Body(arguments) {}
+  explicit AxhelmKernel(const AxhelmArgumentsOf<T>& arguments) : Body(arguments) {}
 
   void run(const ExecutionSpace& stream) const {
-    const AxhelmArguments& args = Body::m_elements.args;
+    const AxhelmArgumentsOf<T>& args = Body::m_elements.args;
     const LocalIndex blocks = args.last_block - args.first_block;
     if (blocks <= 0) return;
     Policy policy(stream, (blocks + Shape::blocks_per_team - 1) / Shape::blocks_per_team,
@@ -49,13 +49,14 @@ class AxhelmKernel : AxhelmBodyOf<order, geometry, surface_results, Shape> {
   }
 };
 
-template <int order, Geometry geometry>
-void axhelm_compiled(const AxhelmArguments& arguments, const ExecutionSpace& stream) {
-  if constexpr (AxhelmShape<ExecutionSpace, order + 1>::adds_surface_results) {
+template <int order, Geometry geometry, class T>
+void axhelm_compiled(const AxhelmArgumentsOf<T>& arguments, const ExecutionSpace& stream) {
+  using Shape = AxhelmShape<ExecutionSpace, order + 1>;
+  if constexpr (Shape::adds_surface_results) {
     if (arguments.surface_results == SurfaceResults::added)
-      return AxhelmKernel<order, geometry, SurfaceResults::added>(arguments).run(stream);
+      return AxhelmKernel<order, geometry, SurfaceResults::added, Shape, T>(arguments).run(stream);
   }
-  AxhelmKernel<order, geometry>(arguments).run(stream);
+  AxhelmKernel<order, geometry, SurfaceResults::stored, Shape, T>(arguments).run(stream);
 }
 
 }  // namespace nekbone_k

@@ -8,12 +8,6 @@
 
 namespace nekbone_k {
 
-/// Nq known at compile time, so that loops unroll.
-template <int value>
-struct StaticNq {
-  KOKKOS_FUNCTION constexpr operator int() const { return value; }
-};
-
 /// The steps of Au = Σ_ab D_aᵀ G_ab D_b u + λ w J u, as in Nekbone's ax, on the columns, lines and
 /// points of a block of elements. Each lane is an element. AxhelmCpu and AxhelmGpu order them for
 /// their hardware:
@@ -26,9 +20,11 @@ struct StaticNq {
 /// 5. store_column() writes a column of Au, or adds it to rows.
 ///
 /// Everything is force-inlined, so that the small arrays of a thread stay in registers.
-template <int order, Geometry geometry, SurfaceResults surface_results, class Shape>
+template <int order, Geometry geometry, SurfaceResults surface_results, class Shape,
+          class T = double>
 class AxhelmPieces {
  protected:
+  using Lanes = LanesOf<T>;
   static constexpr int nq = order + 1;
   static constexpr int threads = Shape::threads_per_element_block;
   static constexpr int columns = nq * nq / threads;  // per thread
@@ -36,14 +32,15 @@ class AxhelmPieces {
   // A CPU divides blocks into ranges of any length, whose parts of u·Au must not share an entry.
   static_assert(!is_host_device || Shape::blocks_per_team == 1);
 
-  explicit AxhelmPieces(const AxhelmArguments& arguments)
+  explicit AxhelmPieces(const AxhelmArgumentsOf<T>& arguments)
       : m_elements{arguments, {}}, m_derivative(*arguments.scaled_basis) {
     for (int i = 0; i < nq; ++i) {
-      m_root_weight[i] = arguments.scaled_basis->root_weights[i];
-      m_node[i] = arguments.scaled_basis->nodes[i];
+      m_root_weight[i] = static_cast<T>(arguments.scaled_basis->root_weights[i]);
+      m_node[i] = static_cast<T>(arguments.scaled_basis->nodes[i]);
       m_end[i] = 0;
     }
-    m_end[0] = -1 / (m_root_weight[0] * m_root_weight[0]);
+    const double root_weight = arguments.scaled_basis->root_weights[0];
+    m_end[0] = static_cast<T>(-1 / (root_weight * root_weight));
     m_end[nq - 1] = -m_end[0];
   }
 
@@ -101,8 +98,8 @@ class AxhelmPieces {
   /// add_to_dot(mass, r, s, t) with the point's parts of u·Au: those of the mass and of the three
   /// fluxes. Returns Au at the point without the derivatives of the fluxes.
   template <class FactorAtPoint, class AddToDot>
-  KOKKOS_FORCEINLINE_FUNCTION Lanes make_fluxes(const FactorAtPoint& factor, double lambda, int i,
-                                                int j, int k, const Lanes& value, Lanes& along_r,
+  KOKKOS_FORCEINLINE_FUNCTION Lanes make_fluxes(const FactorAtPoint& factor, T lambda, int i, int j,
+                                                int k, const Lanes& value, Lanes& along_r,
                                                 Lanes& along_s, Lanes& along_t,
                                                 const AddToDot& add_to_dot) const {
     const Lanes d_r = along_r, d_s = along_s, d_t = along_t;
@@ -125,7 +122,7 @@ class AxhelmPieces {
   /// A column of an element.
   struct Column {
     ElementLayout::Column nodes;
-    double root_weight;  // √(w_i w_j)
+    T root_weight;  // √(w_i w_j)
   };
   KOKKOS_FORCEINLINE_FUNCTION Column column_of(int number) const {
     const int i = number % nq, j = number / nq;
@@ -139,11 +136,11 @@ class AxhelmPieces {
   }
 
  protected:
-  AxhelmElements<StaticNq<nq>> m_elements;
-  LineDerivative<nq> m_derivative;
-  double m_root_weight[nq];  // √w_i
-  double m_node[nq];         // x_i
-  double m_end[nq];          // diagonal of D̂ + D̂ᵀ: the face terms of integration by parts
+  AxhelmElements<StaticNq<nq>, T> m_elements;
+  LineDerivative<nq, T> m_derivative;
+  T m_root_weight[nq];  // √w_i
+  T m_node[nq];         // x_i
+  T m_end[nq];          // diagonal of D̂ + D̂ᵀ: the face terms of integration by parts
 };
 
 }  // namespace nekbone_k

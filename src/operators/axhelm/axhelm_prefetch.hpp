@@ -19,7 +19,7 @@ namespace nekbone_k {
 ///
 /// Everything is force-inlined, because GCC assumes that a function which only prefetches has no
 /// effect and drops its calls.
-template <int nq, Geometry geometry, SurfaceResults surface_results>
+template <int nq, Geometry geometry, SurfaceResults surface_results, class T = double>
 class AxhelmPrefetch {
  public:
   template <class Elements>
@@ -72,10 +72,10 @@ class AxhelmPrefetch {
 
  private:
   static constexpr int lanes = ElementLayout::lanes;
-  static constexpr int line = 64 / sizeof(double);  ///< of the cache, in doubles
+  static constexpr int line = 64 / sizeof(T);  ///< of the cache, in values
   static constexpr int points_of_a_line = lanes < line ? line / lanes : 1;
   static constexpr int steps = (1 + 6 + 1) * nq * nq;
-  /// Doubles of factors requested per step, rounded up so that all factors of a block are
+  /// Values of factors requested per step, rounded up so that all factors of a block are
   /// requested.
   static constexpr int of_a_step =
       (ElementLayout::n_factors * nq * nq * nq * lanes + steps - 1) / steps;
@@ -88,21 +88,21 @@ class AxhelmPrefetch {
   /// into the first level, as x86 offers no choice. The CPU ignores requests of invalid addresses,
   /// e.g. beyond the last block or where a point has no row.
   template <bool to_write = false>
-  KOKKOS_FORCEINLINE_FUNCTION static void fetch(const double* from) {
+  KOKKOS_FORCEINLINE_FUNCTION static void fetch(const T* from) {
     __builtin_prefetch(from, to_write, 2);
   }
   /// Prefetches the entries of a surface point in the first and the last lane. Neighbouring
   /// elements are numbered side by side, so those in between mostly lie in the same cache lines.
   template <bool to_write>
-  KOKKOS_FORCEINLINE_FUNCTION static void fetch_entries(const double* vector,
-                                                        const IndexList& entries, int point) {
+  KOKKOS_FORCEINLINE_FUNCTION static void fetch_entries(const T* vector, const IndexList& entries,
+                                                        int point) {
     fetch<to_write>(vector + entries[point * lanes]);
     fetch<to_write>(vector + entries[point * lanes + lanes - 1]);
   }
 
-  const double* m_factors = nullptr;                       // requested next
-  const double *m_u = nullptr, *m_u_interior = nullptr;    // of the next block
-  const double *m_au = nullptr, *m_au_interior = nullptr;  // of this block: stored, or all of Au
+  const T* m_factors = nullptr;                       // requested next
+  const T *m_u = nullptr, *m_u_interior = nullptr;    // of the next block
+  const T *m_au = nullptr, *m_au_interior = nullptr;  // of this block: stored, or all of Au
   IndexList m_u_surface{}, m_au_surface{};
 };
 

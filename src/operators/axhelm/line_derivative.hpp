@@ -9,7 +9,7 @@
 
 namespace nekbone_k {
 
-/// ŷ = D̂ x̂ for the Nq values of a line of nodes.
+/// ŷ = D̂ x̂ for the Nq values of a line of nodes; each is a `T` or LanesOf<T>.
 ///
 /// D̂(i, m) = -D̂(N-i, N-m), because the GLL nodes are symmetric. The even part of x gives an odd y
 /// and vice versa, each by a matrix of half the size, which halves the multiplications (Solomonoff,
@@ -19,7 +19,7 @@ namespace nekbone_k {
 /// launch constants and a CPU as memory operands. With AVX-512 such an operand may be one number
 /// for all lanes. AVX2 would need another instruction and a register, so each coefficient is stored
 /// per lane there.
-template <int nq>
+template <int nq, class T = double>
 class LineDerivative {
  public:
   explicit LineDerivative(const ScaledBasis& basis) {
@@ -28,30 +28,30 @@ class LineDerivative {
         const double left = basis.derivative[i * nq + m];
         const double right = basis.derivative[i * nq + nq - 1 - m];
         if (i < half) {
-          m_of_even[i][m] = Coefficient((left + right) / 2);
-          m_of_odd[i][m] = Coefficient((left - right) / 2);
+          m_of_even[i][m] = coefficient((left + right) / 2);
+          m_of_odd[i][m] = coefficient((left - right) / 2);
         } else if (i == nq - 1 - i) {
-          m_middle_row[m] = Coefficient(left);
+          m_middle_row[m] = coefficient(left);
         }
       }
     if constexpr (has_middle)
       for (int i = 0; i < half; ++i)
-        m_middle_column[i] = Coefficient(basis.derivative[i * nq + half]);
+        m_middle_column[i] = coefficient(basis.derivative[i * nq + half]);
   }
 
   /// Calls set(i, y_i) for every node. set() may overwrite x.
-  template <class T, class Set>
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(const T (&x)[nq], const Set& set) const {
-    T even[half], odd[half];
+  template <class Value, class Set>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const Value (&x)[nq], const Set& set) const {
+    Value even[half], odd[half];
     NEKBONE_K_UNROLL
     for (int m = 0; m < half; ++m) {
       even[m] = x[m] + x[nq - 1 - m];
       odd[m] = x[m] - x[nq - 1 - m];
     }
-    [[maybe_unused]] const T middle = x[half];
+    [[maybe_unused]] const Value middle = x[half];
     NEKBONE_K_UNROLL
     for (int i = 0; i < half; ++i) {
-      T of_even = m_of_even[i][0] * even[0], of_odd = m_of_odd[i][0] * odd[0];
+      Value of_even = m_of_even[i][0] * even[0], of_odd = m_of_odd[i][0] * odd[0];
       NEKBONE_K_UNROLL
       for (int m = 1; m < half; ++m) {
         of_even += m_of_even[i][m] * even[m];
@@ -62,7 +62,7 @@ class LineDerivative {
       set(nq - 1 - i, of_odd - of_even);
     }
     if constexpr (has_middle) {
-      T of_odd = m_middle_row[0] * odd[0];
+      Value of_odd = m_middle_row[0] * odd[0];
       NEKBONE_K_UNROLL
       for (int m = 1; m < half; ++m) of_odd += m_middle_row[m] * odd[m];
       set(half, of_odd);
@@ -72,10 +72,10 @@ class LineDerivative {
   /// Calls set(i, y_i, z_i) for every node of two lines with derivatives y and z. Each coefficient
   /// is read once for both. Written out, because GCC keeps less in registers if the line is an
   /// index.
-  template <class T, class Set>
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(const T (&x)[nq], const T (&also)[nq],
+  template <class Value, class Set>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const Value (&x)[nq], const Value (&also)[nq],
                                               const Set& set) const {
-    T even[half], odd[half], even_also[half], odd_also[half];
+    Value even[half], odd[half], even_also[half], odd_also[half];
     NEKBONE_K_UNROLL
     for (int m = 0; m < half; ++m) {
       even[m] = x[m] + x[nq - 1 - m];
@@ -83,23 +83,23 @@ class LineDerivative {
       even_also[m] = also[m] + also[nq - 1 - m];
       odd_also[m] = also[m] - also[nq - 1 - m];
     }
-    [[maybe_unused]] const T middle = x[half], middle_also = also[half];
+    [[maybe_unused]] const Value middle = x[half], middle_also = also[half];
     NEKBONE_K_UNROLL
     for (int i = 0; i < half; ++i) {
-      T a(m_of_even[i][0]), b(m_of_odd[i][0]);
-      T of_even = a * even[0], of_even_also = a * even_also[0];
-      T of_odd = b * odd[0], of_odd_also = b * odd_also[0];
+      Value a(m_of_even[i][0]), b(m_of_odd[i][0]);
+      Value of_even = a * even[0], of_even_also = a * even_also[0];
+      Value of_odd = b * odd[0], of_odd_also = b * odd_also[0];
       NEKBONE_K_UNROLL
       for (int m = 1; m < half; ++m) {
-        a = T(m_of_even[i][m]);
-        b = T(m_of_odd[i][m]);
+        a = Value(m_of_even[i][m]);
+        b = Value(m_of_odd[i][m]);
         of_even += a * even[m];
         of_even_also += a * even_also[m];
         of_odd += b * odd[m];
         of_odd_also += b * odd_also[m];
       }
       if constexpr (has_middle) {
-        a = T(m_middle_column[i]);
+        a = Value(m_middle_column[i]);
         of_even += a * middle;
         of_even_also += a * middle_also;
       }
@@ -107,11 +107,11 @@ class LineDerivative {
       set(nq - 1 - i, of_odd - of_even, of_odd_also - of_even_also);
     }
     if constexpr (has_middle) {
-      T b(m_middle_row[0]);
-      T of_odd = b * odd[0], of_odd_also = b * odd_also[0];
+      Value b(m_middle_row[0]);
+      Value of_odd = b * odd[0], of_odd_also = b * odd_also[0];
       NEKBONE_K_UNROLL
       for (int m = 1; m < half; ++m) {
-        b = T(m_middle_row[m]);
+        b = Value(m_middle_row[m]);
         of_odd += b * odd[m];
         of_odd_also += b * odd_also[m];
       }
@@ -123,7 +123,9 @@ class LineDerivative {
   static constexpr int half = nq / 2;
   static constexpr bool has_middle = nq % 2 == 1;
 
-  using Coefficient = std::conditional_t<Lanes::size() == 4, Lanes, double>;
+  using Coefficient = std::conditional_t<Lanes::size() == 4, LanesOf<T>, T>;
+  static Coefficient coefficient(double value) { return Coefficient(static_cast<T>(value)); }
+
   Coefficient m_of_even[half][half], m_of_odd[half][half];
   Coefficient m_middle_row[half], m_middle_column[half];
 };

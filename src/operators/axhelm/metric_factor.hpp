@@ -66,6 +66,25 @@ KOKKOS_INLINE_FUNCTION LdlFactor<double> factorized(const SymmetricFactor<double
   return f;
 }
 
+/// A factor with determinant `jacobian` in the form to store.
+template <class Factor>
+KOKKOS_INLINE_FUNCTION StoredFactor<double> as_stored(const Factor& factor,
+                                                      [[maybe_unused]] double jacobian) {
+  if constexpr (std::is_same_v<Factor, StoredFactor<double>>) {
+    return factor;
+  } else {
+    return factorized(factor, jacobian);
+  }
+}
+
+/// c G, whose determinant is c³ times that of G.
+KOKKOS_INLINE_FUNCTION SymmetricFactor<double> scaled(const SymmetricFactor<double>& g, double c) {
+  return {c * g.rr, c * g.rs, c * g.rt, c * g.ss, c * g.st, c * g.tt};
+}
+KOKKOS_INLINE_FUNCTION LdlFactor<double> scaled(const LdlFactor<double>& f, double c) {
+  return {c * f.d_r, c * f.d_s, c * f.d_t, f.l_sr, f.l_tr, f.l_ts};
+}
+
 /// The entries of a factor in either form.
 KOKKOS_INLINE_FUNCTION SymmetricFactor<double> multiplied_out(const LdlFactor<double>& f) {
   const double rs = f.l_sr * f.d_r, rt = f.l_tr * f.d_r;
