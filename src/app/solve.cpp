@@ -51,14 +51,6 @@ bool select_right_exchange(GatherScatter& gs, SolveStrategies& strategies, Tunin
   }
 }
 
-FusedVectorOps fused_ops(const Communicator& comm, const AssembledSpace& space,
-                         const DeviceVector<double>& inverse_diagonal,
-                         const AllReduceStrategy& all_reduce) {
-  std::optional<double> reproducible_terms;
-  if (space.is_deterministic()) reproducible_terms = static_cast<double>(space.mesh().total_dofs());
-  return FusedVectorOps(comm, space.range(), inverse_diagonal, all_reduce, reproducible_terms);
-}
-
 /// Returns the result of `action`, or nothing if it throws UnavailableError on every rank. That
 /// happens if another strategy cannot be created while CG holds its resources.
 template <class Action>

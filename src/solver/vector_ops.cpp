@@ -38,6 +38,19 @@ struct ResidualTerms {
   }
 };
 
+/// The products of two vectors with a third.
+struct ProductsWith {
+  static constexpr int n_products = 2;
+  const double *first, *second, *with;
+
+  template <class Value>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex a, Value (&x)[2], Value (&y)[2]) const {
+    x[0] = load_entry<Value>(first + a);
+    x[1] = load_entry<Value>(second + a);
+    y[0] = y[1] = load_entry<Value>(with + a);
+  }
+};
+
 template <class Preconditioner>
 void update_solution_and_direction_with(LocalIndex begin, LocalIndex end, const Preconditioner& z,
                                         double alpha, double beta, const DeviceVector<double>& r,
@@ -88,6 +101,14 @@ ResidualProducts FusedVectorOps::products(const DeviceVector<double>& r) const {
   });
 }
 
+FlexibleProducts FusedVectorOps::products(const DeviceVector<double>& r,
+                                          const DeviceVector<double>& ap,
+                                          const DeviceVector<double>& z) const {
+  const ProductsWith terms{r.data(), ap.data(), z.data()};
+  const ResidualProducts sums = sum("nekbone_k: flexible products", terms, terms);
+  return {sums.r_dot_r, sums.r_dot_z};
+}
+
 ResidualProducts FusedVectorOps::update_residual(double alpha, const DeviceVector<double>& ap,
                                                  const DeviceVector<double>& r) const {
   return with_preconditioner(m_inverse_diagonal, [&](const auto& z) {
@@ -106,6 +127,14 @@ void FusedVectorOps::update_solution_and_direction(double alpha, double beta,
   with_preconditioner(m_inverse_diagonal, [&](const auto& z) {
     update_solution_and_direction_with(begin, end, z, alpha, beta, r, x, p);
   });
+}
+
+FusedVectorOps fused_ops(const Communicator& comm, const AssembledSpace& space,
+                         const ConstDeviceVector<double>& inverse_diagonal,
+                         const AllReduceStrategy& all_reduce) {
+  std::optional<double> reproducible_terms;
+  if (space.is_deterministic()) reproducible_terms = static_cast<double>(space.mesh().total_dofs());
+  return FusedVectorOps(comm, space.range(), inverse_diagonal, all_reduce, reproducible_terms);
 }
 
 KokkosKernelsVectorOps::KokkosKernelsVectorOps(const Communicator& comm, VectorRange range,

@@ -7,6 +7,7 @@
 
 #include "core/communicator.hpp"
 #include "core/entry_reduction.hpp"
+#include "operators/assembled_space.hpp"
 #include "reduce/rank_sum.hpp"
 #include "reduce/reproducible_sum.hpp"
 
@@ -15,6 +16,11 @@ namespace nekbone_k {
 /// The two products of the new residual that an iteration needs.
 struct ResidualProducts {
   double r_dot_r = 0, r_dot_z = 0;
+};
+
+/// The two products of a preconditioned residual z that flexible CG needs.
+struct FlexibleProducts {
+  double r_dot_z = 0, ap_dot_z = 0;
 };
 
 /// Fused vector operations: one kernel per group of operations that can share its reads. The
@@ -40,6 +46,9 @@ class FusedVectorOps {
 
   /// r·r and r·z of an unchanged residual.
   ResidualProducts products(const DeviceVector<double>& r) const;
+  /// r·z and ap·z of a z that is stored.
+  FlexibleProducts products(const DeviceVector<double>& r, const DeviceVector<double>& ap,
+                            const DeviceVector<double>& z) const;
   /// r = r - alpha ap, and the products of the new r.
   ResidualProducts update_residual(double alpha, const DeviceVector<double>& ap,
                                    const DeviceVector<double>& r) const;
@@ -70,6 +79,11 @@ class FusedVectorOps {
   std::optional<RankSum<EntryValues<2>>> m_sum;
   std::optional<ReproducibleSums<2>> m_reproducible;
 };
+
+/// The operations on vectors of a space; reproducible if the space is deterministic. Collective.
+FusedVectorOps fused_ops(const Communicator& comm, const AssembledSpace& space,
+                         const ConstDeviceVector<double>& inverse_diagonal,
+                         const AllReduceStrategy& all_reduce = all_reduce_strategies().front());
 
 /// The same operations by Kokkos Kernels, one call each, and MPI_Allreduce, as in a solver built on
 /// libraries.
