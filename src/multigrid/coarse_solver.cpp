@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "multigrid/coarse_solver.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <type_traits>
+#include <unordered_map>
+
+#include "core/errors.hpp"
+#include "multigrid/dense_inverse.hpp"
+#include "multigrid/lattice_interpolation.hpp"
+#include "operators/elliptic_operator.hpp"
+
+namespace nekbone_k {
+namespace {
+
+/// The mesh as if this rank had all of it.
+BoxMesh whole(const MeshSpec& mesh, int order) { return BoxMesh(mesh.divided_by({}), order, 1, 0); }
+
+/// The DOFs of a whole mesh, by ascending id. `mesh` is on one rank.
+struct WholeMesh {
+  explicit WholeMesh(const BoxMesh& mesh) {
+    LatticePoint p;
+    for (p[2] = 0; p[2] < mesh.lattice_length(2); ++p[2])
+      for (p[1] = 0; p[1] < mesh.lattice_length(1); ++p[1])
+        for (p[0] = 0; p[0] < mesh.lattice_length(0); ++p[0])
+          if (!mesh.is_masked(p)) ids.push_back(mesh.global_id(p));
+    for (std::size_t n = 0; n < ids.size(); ++n) number[ids[n]] = static_cast<LocalIndex>(n);
+  }
+  LocalIndex size() const { return static_cast<LocalIndex>(ids.size()); }
+
+  std::vector<GlobalId> ids;
+  std::unordered_map<GlobalId, LocalIndex> number;
+};
+
+/// The matrix of the whole mesh, column by column, by an operator on this rank alone.
+std::vector<double> assembled_matrix(const BoxMesh& mesh, const WholeMesh& dofs, double lambda) {
+  const Communicator alone(MPI_COMM_SELF);
+  AssembledSpace space(alone, mesh);
+  const GeometricFactors geometry(space);
+  const EllipticOperator a(space, geometry, lambda);
+  const std::vector<GlobalId> ids = entry_ids(space);
+  std::vector<LocalIndex> entry_of(dofs.size());
+  for (std::size_t e = 0; e < ids.size(); ++e)
+    if (ids[e] >= 0) entry_of[dofs.number.at(ids[e])] = static_cast<LocalIndex>(e);
+  const auto u = space.make_vector("unit vector"), au = space.make_vector("column");
+  const auto u_host = Kokkos::create_mirror_view(u), au_host = Kokkos::create_mirror_view(au);
+  const std::size_t n = dofs.size();
+  std::vector<double> matrix(n * n);
+  for (std::size_t column = 0; column < n; ++column) {
+    Kokkos::deep_copy(u_host, 0.0);
+    u_host(entry_of[column]) = 1;
+    Kokkos::deep_copy(u, u_host);
+    a.apply(u, au);
+    Kokkos::deep_copy(au_host, au);
+    for (std::size_t row = 0; row < n; ++row) matrix[row * n + column] = au_host(entry_of[row]);
+  }
+  for (std::size_t row = 0; row < n; ++row)
+    for (std::size_t column = 0; column < row; ++column) {
+      double &below = matrix[row * n + column], &above = matrix[column * n + row];
+      below = above = (below + above) / 2;
+    }
+  return matrix;
+}
+
+/// The inverse, or the pseudo-inverse if constants are the null space.
+std::vector<double> inverse(std::vector<double> matrix, int n, bool is_singular) {
+  // Adding c 11ᵀ makes the matrix definite and changes only its action on constants; the inverse
+  // then has 11ᵀ / (c n²) too much.
+  double c = 0;
+  if (is_singular) {
+    for (int i = 0; i < n; ++i) c += matrix[std::size_t(i) * n + i];
+    c /= double{1} * n * n;
+    if (c == 0) c = 1;  // one DOF
+    for (double& entry : matrix) entry += c;
+  }
+  require(invert_by_cholesky(matrix, n), "the coarsest operator is not positive definite");
+  if (is_singular)
+    for (double& entry : matrix) entry -= 1 / (c * n * n);
+  return matrix;
+}
+
+template <class T>
+void sum_over_ranks(const Communicator& comm, T* values, LocalIndex n) {
+  const MPI_Datatype type = std::is_same_v<T, float> ? MPI_FLOAT : MPI_DOUBLE;
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, values, n, type, MPI_SUM, comm.get()), "MPI_Allreduce");
+}
+
+}  // namespace
+
+template <class T>
+CoarseSolver<T>::CoarseSolver(const Communicator& comm, const AssembledSpace& fine,
+                              const LevelPlan& coarse, double lambda, double scale)
+    : m_comm(comm), m_is_deterministic(fine.is_deterministic()) {
+  const BoxMesh mesh = whole(coarse.mesh, coarse.order);
+  const WholeMesh dofs(mesh);
+  const LatticeInterpolation p(mesh, fine.mesh());
+  const std::vector<GlobalId> fine_ids = entry_ids(fine);
+
+  typename SparseRows<T>::Builder prolongation;
+  for (const GlobalId id : fine_ids) {
+    if (id >= 0)
+      p.for_coarse(id, [&](GlobalId coarse_id, double weight) {
+        prolongation.add(dofs.number.at(coarse_id), weight);
+      });
+    prolongation.end_row();
+  }
+  m_prolongation = SparseRows<T>(prolongation);
+
+  // The entries that this rank owns, by id.
+  std::unordered_map<GlobalId, LocalIndex> owned;
+  for (std::size_t e = fine.n_not_owned(); e < fine_ids.size(); ++e)
+    if (fine_ids[e] >= 0) owned[fine_ids[e]] = static_cast<LocalIndex>(e);
+  typename SparseRows<T>::Builder to_sum, restriction;
+  if (m_is_deterministic) {
+    const WholeMesh fine_dofs(whole(fine.mesh().spec(), fine.mesh().order()));
+    for (const GlobalId id : fine_dofs.ids) {
+      if (const auto found = owned.find(id); found != owned.end()) to_sum.add(found->second, 1);
+      to_sum.end_row();
+    }
+    for (const GlobalId id : dofs.ids) {
+      p.for_fine(id, [&](GlobalId fine_id, double weight) {
+        restriction.add(fine_dofs.number.at(fine_id), weight);
+      });
+      restriction.end_row();
+    }
+    m_restriction = SparseRows<T>(restriction);
+  } else {
+    for (const GlobalId id : dofs.ids) {
+      p.for_fine(id, [&](GlobalId fine_id, double weight) {
+        if (const auto found = owned.find(fine_id); found != owned.end())
+          to_sum.add(found->second, weight);
+      });
+      to_sum.end_row();
+    }
+  }
+  m_to_sum = SparseRows<T>(to_sum);
+  m_summed = DeviceVector<T>("nekbone_k: coarse sums", to_sum.ends.size());
+  m_summed_here = Kokkos::create_mirror_view(m_summed);
+  m_right_hand_side =
+      m_is_deterministic ? DeviceVector<T>("nekbone_k: coarse residual", dofs.size()) : m_summed;
+  m_solution = DeviceVector<T>("nekbone_k: coarse solution", dofs.size());
+
+  const bool is_singular = lambda == 0 && mesh.spec().fully_periodic();
+  const std::vector<double> values =
+      inverse(assembled_matrix(mesh, dofs, lambda), dofs.size(), is_singular);
+  m_inverse = decltype(m_inverse)("nekbone_k: coarse inverse", dofs.size(), dofs.size());
+  const auto host = Kokkos::create_mirror_view(m_inverse);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    host.data()[i] = static_cast<T>(values[i] / scale);
+  Kokkos::deep_copy(m_inverse, host);
+}
+
+template <class T>
+void CoarseSolver<T>::multiply_by_inverse(const ConstDeviceVector<T>& r,
+                                          const DeviceVector<T>& z) const {
+  const auto matrix = m_inverse;
+  const int n = n_dofs();
+  using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
+  Kokkos::parallel_for(
+      "nekbone_k: coarse solve", Policy(n, is_host_device ? 1 : 64),
+      KOKKOS_LAMBDA(const typename Policy::member_type& team) {
+        const int row = team.league_rank();
+        T sum = 0;
+        Kokkos::parallel_reduce(
+            Kokkos::TeamThreadRange(team, n),
+            [&](int column, T& part) { part += matrix(row, column) * r(column); }, sum);
+        Kokkos::single(Kokkos::PerTeam(team), [&]() { z(row) = sum; });
+      });
+}
+
+template <class T>
+void CoarseSolver<T>::solve(const DeviceVector<T>& r, const DeviceVector<T>& z) const {
+  m_to_sum.multiply("nekbone_k: restrict to the coarsest", r, m_summed);
+  if (m_comm.size() > 1) {
+    Kokkos::deep_copy(m_summed_here, m_summed);  // waits
+    sum_over_ranks(m_comm, m_summed_here.data(), static_cast<LocalIndex>(m_summed.extent(0)));
+    Kokkos::deep_copy(ExecutionSpace(), m_summed, m_summed_here);
+  }
+  if (m_is_deterministic)
+    m_restriction.multiply("nekbone_k: restrict to the coarsest", m_summed, m_right_hand_side);
+  multiply_by_inverse(m_right_hand_side, m_solution);
+  m_prolongation.multiply("nekbone_k: prolong from the coarsest", m_solution, z);
+}
+
+template class CoarseSolver<double>;
+template class CoarseSolver<float>;
+
+}  // namespace nekbone_k

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// Transfers between two meshes of one box.
+#pragma once
+
+#include "multigrid/sparse_rows.hpp"
+#include "multigrid/value_import.hpp"
+#include "operators/assembled_space.hpp"
+
+namespace nekbone_k {
+
+/// Interpolation P from a coarse to a fine space by their positions in the undeformed box, and its
+/// transpose. The spaces may have any numbers of elements and any partitions: each rank first
+/// copies the values that it needs from their owners. So no sum depends on the partition.
+template <class T>
+class MeshTransfer {
+ public:
+  /// Collective.
+  MeshTransfer(const Communicator& comm, const AssembledSpace& fine, const AssembledSpace& coarse);
+
+  /// coarse = Pᵀ fine. Device memory, assembled. Collective.
+  void restrict_to(const DeviceVector<T>& fine, const DeviceVector<T>& coarse) {
+    m_restriction.multiply("nekbone_k: restrict to mesh", m_fine_values(fine), coarse);
+  }
+  /// fine = P coarse. Device memory, assembled. Collective.
+  void prolong_to(const DeviceVector<T>& coarse, const DeviceVector<T>& fine) {
+    m_prolongation.multiply("nekbone_k: prolong to mesh", m_coarse_values(coarse), fine);
+  }
+  /// The gather–scatters that copy values of the fine and of the coarse space.
+  GatherScatter& fine_gs() { return m_fine_values.gs(); }
+  GatherScatter& coarse_gs() { return m_coarse_values.gs(); }
+
+ private:
+  struct Rows;
+  MeshTransfer(const Communicator& comm, const Rows& restriction, const Rows& prolongation);
+
+  ValueImport<T> m_fine_values, m_coarse_values;
+  SparseRows<T> m_restriction, m_prolongation;
+};
+
+}  // namespace nekbone_k

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "multigrid/multigrid.hpp"
+
+#include <cmath>
+#include <type_traits>
+#include <utility>
+
+#include "operators/null_space.hpp"
+#include "solver/lanczos.hpp"
+#include "solver/problem.hpp"
+
+namespace nekbone_k {
+namespace {
+
+/// A bound of the eigenvalues of A scaled by the inverse of its diagonal. Collective.
+double eigenvalue_bound(const Communicator& comm, const EllipticOperator& a,
+                        const GeometricFactors& factors,
+                        const DeviceVector<double>& inverse_diagonal) {
+  AssembledSpace& space = a.space();
+  const CgVectors v{space.make_vector("x"), space.make_vector("r"), space.make_vector("p"),
+                    space.make_vector("Ap")};
+  // The right-hand side of Nekbone's problem has a part in every eigenvector.
+  Problem(ProblemKind::nekbone, space.mesh().spec(), a.lambda())
+      .right_hand_side(space, factors, v.r);
+  if (a.is_singular()) remove_constants(comm, space, v.r);
+  const FusedVectorOps ops = fused_ops(comm, space, inverse_diagonal);
+  return eigenvalue_margin * lanczos_bound(a, ops, v, eigenvalue_steps);
+}
+
+/// The power of two that brings the largest entry of a diagonal to about 1, given its inverse.
+/// Collective.
+double scale_of(const Communicator& comm, const DeviceVector<double>& inverse_diagonal) {
+  double largest = 0;
+  Kokkos::parallel_reduce(
+      "nekbone_k: largest diagonal entry",
+      Kokkos::RangePolicy<ExecutionSpace>(0, inverse_diagonal.extent(0)),
+      KOKKOS_LAMBDA(const LocalIndex a, double& value) {
+        const double inverse = inverse_diagonal(a);
+        const double entry = inverse != 0 ? 1 / inverse : 0;
+        if (entry > value) value = entry;
+      },
+      Kokkos::Max<double>(largest));
+  return std::exp2(-std::round(std::log2(comm.max(largest))));
+}
+
+/// to = factor from, between precisions.
+template <class To, class From>
+void convert(const DeviceVector<From>& from, double factor, const DeviceVector<To>& to) {
+  Kokkos::parallel_for(
+      "nekbone_k: convert", Kokkos::RangePolicy<ExecutionSpace>(0, to.extent(0)),
+      KOKKOS_LAMBDA(const LocalIndex a) { to(a) = static_cast<To>(factor * from(a)); });
+}
+
+}  // namespace
+
+template <class T>
+Multigrid<T>::Multigrid(const Communicator& comm, AssembledSpace& finest,
+                        const GeometricFactors& factors, double lambda,
+                        const MultigridOptions& options)
+    : m_comm(comm) {
+  const int order = finest.mesh().order();
+  const auto orders = options.orders.empty() ? halved_orders(order) : options.orders;
+  const auto is_valid = [&](const MeshSpec& mesh) {
+    const bool divides = mesh.total_elements() >= comm.size();
+    return comm.all(!has_inverted_elements(BoxMesh(
+        mesh.divided_by({}), orders.back(), divides ? comm.size() : 1, divides ? comm.rank() : 0)));
+  };
+  const auto plans =
+      plan_levels(finest.mesh().spec(), orders, comm.size(), options.coarse_dofs, is_valid);
+  m_coarsest = plans.back();
+  m_levels.reserve(plans.size() - 1);
+  for (std::size_t l = 0; l + 1 < plans.size(); ++l) {
+    Level& level = m_levels.emplace_back();
+    level.plan = plans[l];
+    if (l == 0) {
+      level.space = &finest;
+    } else {
+      Level& finer = m_levels[l - 1];
+      const bool same_mesh = finer.plan.mesh.elements == level.plan.mesh.elements;
+      level.own_space = std::make_unique<AssembledSpace>(
+          comm, BoxMesh(level.plan.mesh, level.plan.order, comm.size(), comm.rank()),
+          finest.is_deterministic() ? Summation::deterministic : Summation::ordinary,
+          same_mesh ? finer.space : nullptr);
+      level.space = level.own_space.get();
+      if (same_mesh)
+        finer.order_transfer = std::make_unique<OrderTransfer<T>>(*finer.space, *level.space);
+      else
+        finer.mesh_transfer = std::make_unique<MeshTransfer<T>>(comm, *finer.space, *level.space);
+    }
+    set_up(level, l == 0 ? &factors : nullptr, lambda, options);
+  }
+  m_coarse_solver =
+      std::make_unique<CoarseSolver<T>>(comm, *m_levels.back().space, m_coarsest, lambda, m_scale);
+}
+
+template <class T>
+void Multigrid<T>::set_up(Level& level, const GeometricFactors* finest, double lambda,
+                          const MultigridOptions& options) {
+  AssembledSpace& space = *level.space;
+  std::unique_ptr<GeometricFactors> made;
+  if (!finest) made = std::make_unique<GeometricFactors>(space);
+  const GeometricFactors& factors = finest ? *finest : *made;
+  auto in_double = std::make_unique<EllipticOperator>(space, factors, lambda);
+  const DeviceVector<double> inverse_diagonal = in_double->inverse_diagonal();
+  level.lambda_max = eigenvalue_bound(m_comm, *in_double, factors, inverse_diagonal);
+  DeviceVector<T> scaled_inverse;
+  if constexpr (std::is_same_v<T, double>) {
+    scaled_inverse = inverse_diagonal;
+    level.a = std::move(in_double);
+    level.own_factors = std::move(made);
+  } else {
+    if (finest) m_scale = scale_of(m_comm, inverse_diagonal);
+    scaled_inverse = space.template make_vector<T>("scaled inverse diagonal");
+    convert(inverse_diagonal, 1 / m_scale, scaled_inverse);
+    level.own_factors = std::make_unique<SingleFactors>(factors, space, m_scale);
+    level.a = std::make_unique<EllipticOperatorOf<T>>(space, *level.own_factors, lambda);
+  }
+  level.smoother = std::make_unique<Smoother<T>>(
+      *level.a, scaled_inverse,
+      chebyshev_steps(options.smoother, options.degree, level.lambda_max));
+  const auto vector = [&](const char* label) { return space.template make_vector<T>(label); };
+  level.v = {vector("level b"), vector("level x"), vector("level r"), vector("level z"),
+             vector("level Az")};
+}
+
+template <class T>
+void Multigrid<T>::apply(const DeviceVector<double>& r, const DeviceVector<double>& z,
+                         double norm) {
+  LevelVectors<T>& v = m_levels.front().v;
+  if constexpr (std::is_same_v<T, double>) {
+    v.b = r;
+    v.x = z;
+    cycle(0);
+  } else {
+    const double factor = norm > 0 ? 1 / norm : 1;
+    convert(r, factor, v.b);
+    cycle(0);
+    convert(v.x, m_scale / factor, z);
+  }
+}
+
+template <class T>
+void Multigrid<T>::cycle(std::size_t l) {
+  Level& level = m_levels[l];
+  level.smoother->smooth_from_zero(level.v);
+  if (l + 1 == m_levels.size()) {
+    m_coarse_solver->solve(level.v.r, level.v.z);
+  } else {
+    const LevelVectors<T>& coarser = m_levels[l + 1].v;
+    if (level.order_transfer)
+      level.order_transfer->restrict_to(level.v.r, coarser.b);
+    else
+      level.mesh_transfer->restrict_to(level.v.r, coarser.b);
+    cycle(l + 1);
+    if (level.order_transfer)
+      level.order_transfer->prolong_to(coarser.x, level.v.z);
+    else
+      level.mesh_transfer->prolong_to(coarser.x, level.v.z);
+  }
+  level.smoother->correct_and_smooth(level.v);
+}
+
+template class Multigrid<double>;
+template class Multigrid<float>;
+
+}  // namespace nekbone_k

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// The V-cycle.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "multigrid/coarse_solver.hpp"
+#include "multigrid/mesh_transfer.hpp"
+#include "multigrid/order_transfer.hpp"
+#include "multigrid/smoother.hpp"
+
+namespace nekbone_k {
+
+/// Choices of a V-cycle.
+struct MultigridOptions {
+  std::vector<int> orders;  ///< falling, from the solver's; empty: halved_orders()
+  ChebyshevKind smoother = ChebyshevKind::optimized_fourth;
+  int degree = 3;             ///< of the smoother, before and after the coarser levels
+  double coarse_dofs = 1000;  ///< most DOFs of the level that is solved directly
+};
+
+/// Factor by which the eigenvalue bound of a smoother exceeds the estimate.
+inline constexpr double eigenvalue_margin = 1.1;
+/// Steps of Lanczos' method for that estimate.
+inline constexpr int eigenvalue_steps = 15;
+
+/// M ≈ A⁻¹: one V-cycle with as many smoothing steps before as after the coarser levels, so M is
+/// symmetric. With T = float, all levels are in single precision: operators and vectors are scaled
+/// to about 1 before they are converted, so that lengths of any size fit. Operators of coarser
+/// levels are discretised anew on their order and mesh (Lottes and Fischer, J. Sci. Comput. 24,
+/// 2005).
+template <class T>
+class Multigrid {
+ public:
+  /// One level but the last.
+  struct Level {
+    LevelPlan plan;
+    std::unique_ptr<AssembledSpace> own_space;  ///< null at the finest level
+    std::unique_ptr<FactorsOf<T>> own_factors;  ///< null at the finest level in double
+    AssembledSpace* space = nullptr;
+    std::unique_ptr<EllipticOperatorOf<T>> a;
+    double lambda_max = 0;  ///< bound of the eigenvalues of the diagonally scaled operator
+    std::unique_ptr<Smoother<T>> smoother;
+    LevelVectors<T> v;
+    // To the next level; both are null before the last.
+    std::unique_ptr<OrderTransfer<T>> order_transfer;
+    std::unique_ptr<MeshTransfer<T>> mesh_transfer;
+  };
+
+  /// Sets up all levels below `finest`, whose operator has λ = `lambda`. Keeps references.
+  /// Collective, and so is destruction. Throws InternalError if the coarsest operator is not
+  /// positive definite.
+  Multigrid(const Communicator& comm, AssembledSpace& finest, const GeometricFactors& factors,
+            double lambda, const MultigridOptions& options);
+
+  /// z = M r. `norm` is ‖r‖. Assembled vectors in device memory. Collective.
+  void apply(const DeviceVector<double>& r, const DeviceVector<double>& z, double norm);
+
+  const std::vector<Level>& levels() const { return m_levels; }
+  /// The level that is solved directly.
+  const LevelPlan& coarsest() const { return m_coarsest; }
+
+ private:
+  void set_up(Level& level, const GeometricFactors* finest, double lambda,
+              const MultigridOptions& options);
+  void cycle(std::size_t level);
+
+  const Communicator& m_comm;
+  std::vector<Level> m_levels;
+  LevelPlan m_coarsest;
+  double m_scale = 1;  ///< the levels solve with m_scale A
+  std::unique_ptr<CoarseSolver<T>> m_coarse_solver;
+};
+
+}  // namespace nekbone_k

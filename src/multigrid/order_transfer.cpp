@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "multigrid/order_transfer.hpp"
+
+#include "core/launch_shape.hpp"
+#include "multigrid/interpolation.hpp"
+#include "operators/axhelm/axhelm_elements.hpp"
+
+namespace nekbone_k {
+namespace {
+
+using Team = Kokkos::TeamPolicy<ExecutionSpace>::member_type;
+
+/// Applies a matrix (n_to, n_from) along all three directions of a block of elements, a direction
+/// at a time.
+template <class T, class From, class To>
+struct TransferKernel {
+  using Lanes = LanesOf<T>;
+
+  AxhelmElements<From, T> from;  ///< reads args.u
+  AxhelmElements<To, T> to;      ///< writes args.au and args.au_surface
+  ConstDeviceVector<T> matrix;
+  bool to_rows;  ///< writes surface values to their rows, where elements agree on them
+
+  KOKKOS_FUNCTION void operator()(const Team& team) const {
+    const int n_from = from.nq, n_to = to.nq;
+    const LocalIndex block = team.league_rank();
+    auto* const values = static_cast<Lanes*>(
+        team.team_scratch(1).get_shmem_aligned(used_bytes(n_from, n_to), alignof(Lanes)));
+    Lanes* const one = values;
+    Lanes* const other = values + largest(n_from, n_to);
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, n_from * n_from), [&](int column) {
+      from.load(block, ElementLayout::column(n_from, column % n_from, column / n_from),
+                [&](int k, const Lanes& value) { one[k * n_from * n_from + column] = value; });
+    });
+    team.team_barrier();
+    // (k, j, i): along i, then j, then k.
+    contract(
+        team, one, other, n_from * n_from, [=](int line) { return line * n_from; }, 1,
+        [=](int line) { return line * n_to; }, 1);
+    contract(
+        team, other, one, n_from * n_to,
+        [=](int line) { return line / n_to * n_from * n_to + line % n_to; }, n_to,
+        [=](int line) { return line / n_to * n_to * n_to + line % n_to; }, n_to);
+    contract(
+        team, one, other, n_to * n_to, [=](int line) { return line; }, n_to * n_to,
+        [=](int line) { return line; }, n_to * n_to);
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, n_to * n_to), [&](int column) {
+      const auto at = ElementLayout::column(n_to, column % n_to, column / n_to);
+      const auto get = [&](int k) { return other[k * n_to * n_to + column]; };
+      if (to_rows)
+        to.put(block, at, get);
+      else
+        to.store(block, at, get);
+    });
+  }
+
+  /// to(line) = matrix from(line) for all lines, whose values are `step` apart.
+  template <class FromLine, class ToLine>
+  KOKKOS_FORCEINLINE_FUNCTION void contract(const Team& team, const Lanes* in, Lanes* out,
+                                            int lines, const FromLine& from_line, int from_step,
+                                            const ToLine& to_line, int to_step) const {
+    const int n_from = from.nq, n_to = to.nq;
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, lines), [&](int line) {
+      const Lanes* const x = in + from_line(line);
+      Lanes* const y = out + to_line(line);
+      for (int a = 0; a < n_to; ++a) {
+        Lanes sum = Lanes(matrix(a * n_from)) * x[0];
+        for (int m = 1; m < n_from; ++m)
+          sum = fused_multiply_add(Lanes(matrix(a * n_from + m)), x[m * from_step], sum);
+        y[a * to_step] = sum;
+      }
+    });
+    team.team_barrier();
+  }
+
+  /// Lanes that the values need after any number of contractions.
+  KOKKOS_FUNCTION static int largest(int n_from, int n_to) {
+    const int n = n_from > n_to ? n_from : n_to;
+    return n * n * n;
+  }
+  KOKKOS_FUNCTION static std::size_t used_bytes(int n_from, int n_to) {
+    return sizeof(Lanes) * 2 * largest(n_from, n_to);
+  }
+
+  void run(const char* label) const {
+    const LocalIndex blocks = from.args.layout.n_blocks();
+    if (blocks == 0) return;
+    Kokkos::TeamPolicy<ExecutionSpace> policy(blocks, Kokkos::AUTO);
+    policy.set_scratch_size(1, Kokkos::PerTeam(used_bytes(from.nq, to.nq) + alignof(Lanes)));
+    Kokkos::parallel_for(label, policy, *this);
+  }
+};
+
+template <class T>
+AxhelmArgumentsOf<T> reads(const AssembledSpace& space, const DeviceVector<T>& from) {
+  AxhelmArgumentsOf<T> arguments;
+  arguments.layout = space.layout();
+  arguments.interior_begin = space.interior_begin();
+  arguments.surface_entries = space.surface_entries().reader();
+  arguments.u = from;
+  arguments.n_rows = space.n_rows();
+  return arguments;
+}
+
+template <class T>
+AxhelmArgumentsOf<T> writes(const AssembledSpace& space, const DeviceVector<T>& to) {
+  AxhelmArgumentsOf<T> arguments = reads(space, to);
+  arguments.au = to;
+  arguments.au_surface = space.template surface_values<T>();
+  return arguments;
+}
+
+/// Runs the kernel for the numbers of nodes of two spaces: compiled for common ones.
+template <class T>
+void transfer(const char* label, const AxhelmArgumentsOf<T>& from, const AxhelmArgumentsOf<T>& to,
+              const ConstDeviceVector<T>& matrix, bool to_rows) {
+  const auto run = [&](auto n_from, auto n_to) {
+    TransferKernel<T, decltype(n_from), decltype(n_to)>{{from, n_from}, {to, n_to}, matrix, to_rows}
+        .run(label);
+  };
+  const int n_from = from.layout.nq, n_to = to.layout.nq;
+  if (n_from == 8 && n_to == 4) return run(StaticNq<8>{}, StaticNq<4>{});
+  if (n_from == 4 && n_to == 8) return run(StaticNq<4>{}, StaticNq<8>{});
+  if (n_from == 4 && n_to == 2) return run(StaticNq<4>{}, StaticNq<2>{});
+  if (n_from == 2 && n_to == 4) return run(StaticNq<2>{}, StaticNq<4>{});
+  run(RunTimeNq{n_from}, RunTimeNq{n_to});
+}
+
+}  // namespace
+
+template <class T>
+OrderTransfer<T>::OrderTransfer(AssembledSpace& fine, AssembledSpace& coarse)
+    : m_fine(fine), m_coarse(coarse) {
+  const std::vector<double> p = interpolation_matrix(coarse.mesh().basis(), fine.mesh().basis());
+  const int n_fine = fine.layout().nq, n_coarse = coarse.layout().nq;
+  std::vector<T> prolongation(p.begin(), p.end()), restriction(p.size());
+  for (int i = 0; i < n_fine; ++i)
+    for (int m = 0; m < n_coarse; ++m)
+      restriction[m * n_fine + i] =
+          static_cast<T>(p[i * n_coarse + m] * (i == 0 || i == n_fine - 1 ? 0.5 : 1));
+  m_prolongation = to_device("nekbone_k: prolongation", prolongation);
+  m_restriction = to_device("nekbone_k: restriction", restriction);
+}
+
+template <class T>
+void OrderTransfer<T>::restrict_to(const DeviceVector<T>& fine,
+                                   const DeviceVector<T>& coarse) const {
+  transfer<T>("nekbone_k: restrict order", reads(m_fine, fine), writes(m_coarse, coarse),
+              m_restriction, /*to_rows=*/false);
+  m_coarse.gather_shared(coarse);
+  m_coarse.gather_own_rows(coarse);
+  m_coarse.gs().exchange(as_field(coarse), Reduction::add);
+}
+
+template <class T>
+void OrderTransfer<T>::prolong_to(const DeviceVector<T>& coarse,
+                                  const DeviceVector<T>& fine) const {
+  transfer<T>("nekbone_k: prolong order", reads(m_coarse, coarse), writes(m_fine, fine),
+              m_prolongation, /*to_rows=*/true);
+}
+
+template class OrderTransfer<double>;
+template class OrderTransfer<float>;
+
+}  // namespace nekbone_k

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// Chebyshev-accelerated Jacobi on one level.
+#pragma once
+
+#include <vector>
+
+#include "multigrid/chebyshev.hpp"
+#include "operators/elliptic_operator.hpp"
+
+namespace nekbone_k {
+
+/// The vectors of a level, assembled, in device memory.
+template <class T>
+struct LevelVectors {
+  DeviceVector<T> b;   ///< right-hand side
+  DeviceVector<T> x;   ///< solution
+  DeviceVector<T> r;   ///< residual
+  DeviceVector<T> z;   ///< direction of the smoother; a correction from the coarser level
+  DeviceVector<T> az;  ///< A applied to z or x
+};
+
+/// Where a step takes the residual from.
+enum class ResidualFrom {
+  right_hand_side,          ///< r = b
+  right_hand_side_less_az,  ///< r = b - A z
+  residual_less_az,         ///< r = r - A z
+};
+
+/// Smooths A x = b by Chebyshev steps with the inverse diagonal of A. All kernels are launched in
+/// the default stream; updates of vectors run in the sweep of the operator that reads them. There
+/// is no all-reduce, and no host wait if the operator's exchange needs none.
+template <class T>
+class Smoother {
+ public:
+  /// `inverse_diagonal` is zero in padding. Keeps a reference to `a`. Not collective.
+  Smoother(const EllipticOperatorOf<T>& a, DeviceVector<T> inverse_diagonal,
+           std::vector<ChebyshevStep> steps)
+      : m_a(a), m_inverse_diagonal(std::move(inverse_diagonal)), m_steps(std::move(steps)) {}
+
+  /// Smooths from x = 0, then v.r = b - A x. Collective.
+  void smooth_from_zero(const LevelVectors<T>& v) const {
+    run(v, ResidualFrom::right_hand_side, /*last_apply=*/true);
+    update_residual(v);
+  }
+  /// x = x + z, then smooths from there. Collective.
+  void correct_and_smooth(const LevelVectors<T>& v) const {
+    apply(v.x, v, [&](LocalIndex begin, LocalIndex end) { correct(v, begin, end); });
+    run(v, ResidualFrom::right_hand_side_less_az, /*last_apply=*/false);
+  }
+
+  int degree() const { return static_cast<int>(m_steps.size()); }
+
+  // Public because nvcc rejects kernels in private members.
+
+  /// One step at entries [begin, end); `first` steps begin with z = 0, and x = 0 unless
+  /// `adds_to_x`.
+  void step(const LevelVectors<T>& v, const ChebyshevStep& by, ResidualFrom from, bool adds_to_x,
+            LocalIndex begin, LocalIndex end) const {
+    const T direction = static_cast<T>(by.direction), residual = static_cast<T>(by.residual),
+            solution = static_cast<T>(by.solution);
+    const auto [b, x, r, z, az] = v;
+    const auto inverse_diagonal = m_inverse_diagonal;
+    const LocalIndex n_cleared = m_a.n_cleared_rows();
+    Kokkos::parallel_for(
+        "nekbone_k: smoother step", Kokkos::RangePolicy<ExecutionSpace>(begin, end),
+        KOKKOS_LAMBDA(const LocalIndex a) {
+          T left = from == ResidualFrom::residual_less_az ? r(a) : b(a);
+          if (from != ResidualFrom::right_hand_side) {
+            left -= az(a);
+            r(a) = left;
+          }
+          if (a < n_cleared) az(a) = 0;
+          const T change = residual * inverse_diagonal(a) * left;
+          const T next = direction == 0 ? change : direction * z(a) + change;
+          z(a) = next;
+          x(a) = adds_to_x ? x(a) + solution * next : solution * next;
+        });
+  }
+  /// x = x + z at entries [begin, end).
+  void correct(const LevelVectors<T>& v, LocalIndex begin, LocalIndex end) const {
+    const auto x = v.x, z = v.z, az = v.az;
+    const LocalIndex n_cleared = m_a.n_cleared_rows();
+    Kokkos::parallel_for(
+        "nekbone_k: coarse correction", Kokkos::RangePolicy<ExecutionSpace>(begin, end),
+        KOKKOS_LAMBDA(const LocalIndex a) {
+          x(a) += z(a);
+          if (a < n_cleared) az(a) = 0;
+        });
+  }
+  /// r = b - A x, if az is A x.
+  void update_residual(const LevelVectors<T>& v) const {
+    const auto b = v.b, r = v.r, az = v.az;
+    Kokkos::parallel_for(
+        "nekbone_k: smoothed residual", Kokkos::RangePolicy<ExecutionSpace>(0, r.extent(0)),
+        KOKKOS_LAMBDA(const LocalIndex a) { r(a) = b(a) - az(a); });
+  }
+
+ private:
+  /// All steps; the first takes its residual `from`. The operator is applied to z between steps
+  /// and, if `last_apply`, to x after the last.
+  void run(const LevelVectors<T>& v, ResidualFrom from, bool last_apply) const {
+    const bool from_zero = from == ResidualFrom::right_hand_side;
+    for (std::size_t k = 0; k < m_steps.size(); ++k) {
+      // The first residual from zero is b, which stays; later ones are in r.
+      const ResidualFrom source = k == 0                ? from
+                                  : k == 1 && from_zero ? ResidualFrom::right_hand_side_less_az
+                                                        : ResidualFrom::residual_less_az;
+      const bool adds_to_x = k > 0 || !from_zero;
+      const auto work = [&, k](LocalIndex begin, LocalIndex end) {
+        step(v, m_steps[k], source, adds_to_x, begin, end);
+      };
+      if (k + 1 < m_steps.size())
+        apply(v.z, v, work);
+      else if (last_apply)
+        apply(v.x, v, work);
+      else
+        work(0, m_a.space().size());
+    }
+  }
+  /// az = A u, after `before` has updated u.
+  template <class Before>
+  void apply(const DeviceVector<T>& u, const LevelVectors<T>& v, const Before& before) const {
+    m_a.apply_without_sum(u, v.az, before);
+  }
+
+  const EllipticOperatorOf<T>& m_a;
+  DeviceVector<T> m_inverse_diagonal;
+  std::vector<ChebyshevStep> m_steps;
+};
+
+}  // namespace nekbone_k
