@@ -77,8 +77,8 @@ CgResult flexible_conjugate_gradients(
     const FlexibleProducts products = ops.products(v.r, v.ap, v.z);
     beta = result.iterations > 0 ? -alpha * products.ap_dot_z / r_dot_z : 0;
     r_dot_z = products.r_dot_z;
-    const double p_dot_ap = r_dot_z > 0 ? a.apply(v.p, v.ap, update) : 0;
-    if (!(p_dot_ap > 0 && std::isfinite(p_dot_ap))) {
+    const double p_dot_ap = a.apply(v.p, v.ap, update);  // updates x even if M broke down
+    if (!(r_dot_z > 0 && p_dot_ap > 0 && std::isfinite(p_dot_ap))) {
       result.broke_down = true;
       break;
     }
