@@ -78,6 +78,7 @@ class ReferenceOperator {
   ReferenceOperator(const MeshSpec& spec, int order, double lambda);
 
   const ReferenceMesh& mesh() const { return m_mesh; }
+  double lambda() const { return m_lambda; }
   // The metric at one point: w J ∇r_a · ∇r_b as rr, rs, rt, ss, st, tt; w J; and J.
   struct Metric {
     std::array<double, 6> g;
