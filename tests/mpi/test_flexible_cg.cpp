@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "solver/flexible_cg.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "operators/null_space.hpp"
+#include "support/cg_system.hpp"
+#include "support/plain_levels.hpp"
+
+namespace nekbone_k {
+namespace {
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+/// z = diagonal · r, and what a broken or varying preconditioner makes of it.
+struct Diagonal {
+  explicit Diagonal(ConstDeviceVector<double> of) : diagonal(std::move(of)) {}
+
+  void apply(const DeviceVector<double>& r, const DeviceVector<double>& z, double norm) {
+    norms.push_back(norm);
+    const ConstDeviceVector<double> d = diagonal;
+    const double times = factor ? factor(static_cast<int>(norms.size())) : 1;
+    Kokkos::parallel_for(
+        "diagonal", Kokkos::RangePolicy<ExecutionSpace>(0, r.extent(0)),
+        KOKKOS_LAMBDA(const LocalIndex a) { z(a) = times * d(a) * r(a); });
+  }
+
+  ConstDeviceVector<double> diagonal;
+  std::function<double(int application)> factor;
+  std::vector<double> norms;
+};
+
+FlexibleCgVectors flexible(const System& s, const ById& b) {
+  return {s.vectors(b), s.space.make_vector("z")};
+}
+FlexibleCgVectors flexible(const System& s) { return flexible(s, s.b); }
+
+TEST(FlexibleCg, FindsTheKnownSolution) {
+  for (const double lambda : {0.0, 1.0}) {
+    const System s(MPI_COMM_WORLD, mixed_box(), 3, lambda);
+    const FlexibleCgVectors v = flexible(s);
+    Diagonal m(s.a.inverse_diagonal());
+    const CgResult result =
+        flexible_conjugate_gradients(s.a, m, s.plain(), v, {1000, 1e-12, 0, false});
+    EXPECT_TRUE(result.converged);
+    EXPECT_FALSE(result.broke_down);
+    EXPECT_EQ(result.history.size(), result.iterations + 1u);
+    EXPECT_NEAR(result.history.front(), norm(s.b), 1e-12 * norm(s.b));
+    EXPECT_LE(result.residual(), 1e-12 * norm(s.b));
+    EXPECT_GT(*(result.history.end() - 2), 1e-12 * norm(s.b));
+    EXPECT_LE(relative_difference(s.by_id(v.x), s.exact), 1e-10);
+  }
+}
+
+// With an M that does not vary, β of Polak and Ribière is that of CG.
+TEST(FlexibleCg, HistoryIsTheTextbooksWithAFixedM) {
+  const System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
+  Diagonal m(s.a.inverse_diagonal());
+  CgResult expected;
+  expected.history = reference_history(s.reference, s.b, s.by_id(s.a.inverse_diagonal()), 20);
+  expect_same_history(flexible_conjugate_gradients(s.a, m, s.plain(), flexible(s), {20}), expected,
+                      1e-11);
+}
+
+TEST(FlexibleCg, TakesTheIterationsOfClassicCg) {
+  for (const int order : {1, 4}) {
+    const System s(MPI_COMM_WORLD, mixed_box(), order, 0.1);
+    Diagonal m(s.a.inverse_diagonal());
+    const CgResult found =
+        flexible_conjugate_gradients(s.a, m, s.plain(), flexible(s), {500, 1e-8, 0, false});
+    const CgResult expected =
+        conjugate_gradients(s.comm, s.a, s.jacobi(), s.vectors(), {500, 1e-8});
+    ASSERT_TRUE(expected.converged);
+    EXPECT_TRUE(found.converged);
+    EXPECT_NEAR(found.iterations, expected.iterations, 1);
+  }
+}
+
+// r is the residual of x at the end, and M gets its norm before each iteration.
+TEST(FlexibleCg, ResidualIsTrue) {
+  const System s(MPI_COMM_WORLD, mixed_box(), 4, 0.1);
+  const FlexibleCgVectors v = flexible(s);
+  Diagonal m(s.a.inverse_diagonal());
+  const CgResult result = flexible_conjugate_gradients(s.a, m, s.plain(), v, {15});
+  EXPECT_EQ(result.iterations, 15);
+  EXPECT_TRUE(result.converged);  // no tolerance
+  const ById residual = s.b - s.reference.apply(s.by_id(v.x));
+  EXPECT_LE(relative_difference(s.by_id(v.r), residual), 1e-11);
+  EXPECT_NEAR(norm(residual), result.residual(), 1e-12 * norm(s.b));
+  ASSERT_EQ(m.norms.size(), 15u);
+  for (int i = 0; i < 15; ++i) EXPECT_EQ(m.norms[i], result.history[i]) << "iteration " << i;
+}
+
+// Factors of M that change from one iteration to the next do not change the iterates, because
+// both α and β follow. With β = r·z of two iterations, as in CG, they would.
+TEST(FlexibleCg, DoesNotDependOnFactorsThatVary) {
+  const System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
+  Diagonal fixed(s.a.inverse_diagonal()), varying(s.a.inverse_diagonal());
+  varying.factor = [](int application) { return application % 2 == 0 ? 7.0 : 0.3; };
+  const CgResult expected = flexible_conjugate_gradients(s.a, fixed, s.plain(), flexible(s), {20});
+  expect_same_history(flexible_conjugate_gradients(s.a, varying, s.plain(), flexible(s), {20}),
+                      expected, 1e-11);
+}
+
+TEST(FlexibleCg, BeginsFromAGuess) {
+  const System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
+  const FlexibleCgVectors v = flexible(s);
+  const ById guess = s.exact + 1e-4 * s.reference.mesh().random(7);
+  Kokkos::deep_copy(v.x, to_assembled(s.space, s.reference.mesh(), guess));
+  Diagonal m(s.a.inverse_diagonal());
+  const CgResult result = flexible_conjugate_gradients(s.a, m, s.plain(), v, {500, 1e-10, 0, true});
+  EXPECT_TRUE(result.converged);
+  const double first = norm(s.b - s.reference.apply(guess));
+  EXPECT_NEAR(result.history.front(), first, 1e-10 * first);
+  // The tolerance is relative to b, not to the first residual.
+  EXPECT_LE(result.residual(), 1e-10 * norm(s.b));
+  EXPECT_GT(*(result.history.end() - 2), 1e-10 * norm(s.b));
+  EXPECT_LE(relative_difference(s.by_id(v.x), s.exact), 1e-8);
+  Diagonal again(s.a.inverse_diagonal());
+  const CgResult from_zero =
+      flexible_conjugate_gradients(s.a, again, s.plain(), flexible(s), {500, 1e-10, 0, false});
+  EXPECT_LT(result.iterations, from_zero.iterations);
+}
+
+TEST(FlexibleCg, LeavesAnExactGuessAlone) {
+  const System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
+  const FlexibleCgVectors v = flexible(s);
+  Kokkos::deep_copy(v.x, to_assembled(s.space, s.reference.mesh(), s.exact));
+  Diagonal m(s.a.inverse_diagonal());
+  const CgResult result = flexible_conjugate_gradients(s.a, m, s.plain(), v, {500, 1e-8, 0, true});
+  EXPECT_TRUE(result.converged);
+  EXPECT_EQ(result.iterations, 0);
+  EXPECT_EQ(s.by_id(v.x), s.exact);
+}
+
+// Otherwise x starts at zero, whatever it held.
+TEST(FlexibleCg, IgnoresXWithoutAGuess) {
+  const System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
+  const FlexibleCgVectors clean = flexible(s), dirty = flexible(s);
+  for (const auto& vector : {dirty.x, dirty.p})
+    Kokkos::deep_copy(vector,
+                      to_assembled(s.space, s.reference.mesh(), ById(s.b.size(), not_a_number)));
+  Diagonal m(s.a.inverse_diagonal());
+  const CgResult expected = flexible_conjugate_gradients(s.a, m, s.plain(), clean, {10}),
+                 found = flexible_conjugate_gradients(s.a, m, s.plain(), dirty, {10});
+  EXPECT_EQ(found.history, expected.history);
+  EXPECT_EQ(s.by_id(dirty.x), s.by_id(clean.x));
+}
+
+TEST(FlexibleCg, StopsAtTheLargerOfBothTolerances) {
+  const System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
+  const double size = norm(s.b);
+  struct Case {
+    double relative, absolute, target;
+  };
+  for (const auto& [relative, absolute, target] :
+       {Case{0, 1e-5 * size, 1e-5 * size}, Case{1e-9, 1e-5 * size, 1e-5 * size},
+        Case{1e-5, 1e-9 * size, 1e-5 * size}, Case{1e-5, 0, 1e-5 * size}}) {
+    Diagonal m(s.a.inverse_diagonal());
+    const CgResult result = flexible_conjugate_gradients(s.a, m, s.plain(), flexible(s),
+                                                         {500, relative, absolute, false});
+    EXPECT_TRUE(result.converged);
+    EXPECT_LE(result.residual(), target);
+    EXPECT_GT(*(result.history.end() - 2), target);
+  }
+}
+
+TEST(FlexibleCg, DoesNothingIfBIsWithinTheAbsoluteTolerance) {
+  const System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
+  const FlexibleCgVectors v = flexible(s);
+  Diagonal m(s.a.inverse_diagonal());
+  const CgResult result =
+      flexible_conjugate_gradients(s.a, m, s.plain(), v, {500, 0, 1.01 * norm(s.b), false});
+  EXPECT_TRUE(result.converged);
+  EXPECT_EQ(result.iterations, 0);
+  EXPECT_EQ(max_abs(s.by_id(v.x)), 0);
+}
+
+TEST(FlexibleCg, SaysWhenItDidNotConverge) {
+  const System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
+  Diagonal m(s.a.inverse_diagonal());
+  std::vector<int> progress;
+  const CgResult result =
+      flexible_conjugate_gradients(s.a, m, s.plain(), flexible(s), {5, 1e-12, 0, false}, {},
+                                   [&](int iteration) { progress.push_back(iteration); });
+  EXPECT_EQ(result.iterations, 5);
+  EXPECT_FALSE(result.converged);
+  EXPECT_FALSE(result.broke_down);
+  EXPECT_EQ(progress, (std::vector<int>{1, 2, 3, 4, 5}));
+}
+
+// Without a tolerance, it goes on after the residual no longer falls.
+TEST(FlexibleCg, RunsTheIterationsWithoutATolerance) {
+  const System s(MPI_COMM_WORLD, mixed_box(), 2, 0.1);
+  Diagonal m(s.a.inverse_diagonal());
+  for (const int iterations : {0, 1, 90}) {
+    const FlexibleCgVectors v = flexible(s);
+    const CgResult result = flexible_conjugate_gradients(s.a, m, s.plain(), v, {iterations});
+    EXPECT_EQ(result.iterations, iterations);
+    EXPECT_EQ(result.history.size(), iterations + 1u);
+    EXPECT_TRUE(result.converged);
+    EXPECT_FALSE(result.broke_down);
+    if (iterations == 90) {
+      EXPECT_LE(relative_difference(s.by_id(v.x), s.exact), 1e-12);
+    }
+  }
+}
+
+TEST(FlexibleCg, SolvesNothingForNothing) {
+  const System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
+  for (const double tolerance : {0.0, 1e-8}) {
+    const FlexibleCgVectors v = flexible(s, ById(s.b.size(), 0));
+    Diagonal m(s.a.inverse_diagonal());
+    const CgResult result =
+        flexible_conjugate_gradients(s.a, m, s.plain(), v, {20, tolerance, 0, false});
+    EXPECT_EQ(result.iterations, 0);
+    EXPECT_TRUE(result.converged);
+    EXPECT_FALSE(result.broke_down);
+    EXPECT_EQ(result.residual(), 0);
+    EXPECT_EQ(max_abs(s.by_id(v.x)), 0);
+  }
+}
+
+// Constants in b are outside the range of A.
+TEST(FlexibleCg, SolvesTheSingularCaseByProjection) {
+  const System s(MPI_COMM_WORLD, periodic_box(), 3, 0.0);
+  ASSERT_TRUE(s.a.is_singular());
+  ById b = s.b;
+  for (double& value : b) value += 0.5;
+  const FlexibleCgVectors v = flexible(s, b);
+  Diagonal m(s.a.inverse_diagonal());
+  const auto project = [&](const DeviceVector<double>& r) { remove_constants(s.comm, s.space, r); };
+  const CgResult result =
+      flexible_conjugate_gradients(s.a, m, s.plain(), v, {500, 1e-12, 0, false}, project);
+  EXPECT_TRUE(result.converged);
+  EXPECT_NEAR(result.history.front(), norm(s.b), 1e-11 * norm(s.b));
+  const ById x = s.by_id(v.x);
+  ById expected = s.exact;
+  const double shift =
+      mean_of_dofs(s.reference.mesh(), x) - mean_of_dofs(s.reference.mesh(), s.exact);
+  for (double& value : expected) value += shift;
+  EXPECT_LE(relative_difference(x, expected), 1e-10);
+  const CgResult without = flexible_conjugate_gradients(s.a, m, s.plain(), flexible(s, b),
+                                                        {2 * result.iterations, 1e-12, 0, false});
+  EXPECT_FALSE(without.converged);
+}
+
+// The k-th application of M is broken, so k - 1 iterations are good. x and r are then theirs.
+TEST(FlexibleCg, ReportsBreakdownOfThePreconditioner) {
+  const System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
+  for (const double broken : {not_a_number, -1.0, 0.0, std::numeric_limits<double>::infinity()})
+    for (const double tolerance : {0.0, 1e-10})
+      for (const int first : {1, 2, 5}) {
+        SCOPED_TRACE(testing::Message() << "factor " << broken << " at " << first);
+        Diagonal m(s.a.inverse_diagonal());
+        m.factor = [&](int application) { return application < first ? 1 : broken; };
+        const FlexibleCgVectors v = flexible(s);
+        const CgResult result =
+            flexible_conjugate_gradients(s.a, m, s.plain(), v, {50, tolerance, 0, false});
+        EXPECT_TRUE(result.broke_down);
+        EXPECT_FALSE(result.converged);
+        EXPECT_EQ(result.iterations, first - 1);
+        EXPECT_EQ(result.history.size(), std::size_t(first));
+        const ById residual = s.b - s.reference.apply(s.by_id(v.x));
+        EXPECT_NEAR(norm(residual), result.residual(), 1e-12 * norm(s.b));
+      }
+}
+
+TEST(FlexibleCg, ReportsBreakdownOnAnIndefiniteMatrix) {
+  const System s(MPI_COMM_WORLD, mixed_box(), 3, -1000.0);
+  Diagonal m(to_assembled(s.space, s.reference.mesh(), ById(s.b.size(), 1)));
+  const CgResult result =
+      flexible_conjugate_gradients(s.a, m, s.plain(), flexible(s), {50, 1e-10, 0, false});
+  EXPECT_TRUE(result.broke_down);
+  EXPECT_FALSE(result.converged);
+}
+
+TEST(FlexibleCg, ReportsARightHandSideThatIsNotFinite) {
+  const System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
+  for (const double bad : {not_a_number, std::numeric_limits<double>::infinity(), 1e200})
+    for (const double tolerance : {0.0, 1e-10}) {
+      ById b = s.b;
+      *std::find_if(b.begin(), b.end(), [](double value) { return value != 0; }) = bad;
+      Diagonal m(s.a.inverse_diagonal());
+      const CgResult result = flexible_conjugate_gradients(s.a, m, s.plain(), flexible(s, b),
+                                                           {50, tolerance, 0, false});
+      EXPECT_TRUE(result.broke_down) << bad;
+      EXPECT_FALSE(result.converged) << bad;
+      EXPECT_EQ(result.iterations, 0) << bad;
+    }
+}
+
+}  // namespace
+}  // namespace nekbone_k
