@@ -188,7 +188,7 @@ ById ScaledOperator::apply(const ById& u) const {
 double ScaledOperator::largest_eigenvalue() const {
   ById u = a.mesh().random(99);
   double eigenvalue = 0;
-  for (int iteration = 0; iteration < 300; ++iteration) {
+  for (int iteration = 0; iteration < 100; ++iteration) {
     const ById au = a.apply(u);
     ById next(u.size());
     double energy = 0;  // uᵀ D u
