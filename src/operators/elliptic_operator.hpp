@@ -123,8 +123,9 @@ class EllipticOperatorOf {
   /// to rows, the rows count three times: to clear, read and write them.
   double least_bytes() const;
 
-  /// The inverse of A's diagonal, for the Jacobi preconditioner; zero in padding. In device memory.
-  /// Collective.
+  /// The inverse of A's diagonal, for the Jacobi preconditioner; zero in padding. In a periodic
+  /// direction of one element, the inverse of the sum of diagonals of element matrices: it leaves
+  /// out products of the two ends of an element, which are one DOF. In device memory. Collective.
   DeviceVector<double> inverse_diagonal() const requires(has_products);
 
  private:
