@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "solver/conjugate_gradients.hpp"
+#include "solver/flexible_cg.hpp"
 
 namespace nekbone_k {
 
@@ -16,32 +16,83 @@ namespace nekbone_k {
 /// couples i and i + 1. Not collective.
 double largest_eigenvalue(std::span<const double> diagonal, std::span<const double> off_diagonal);
 
-/// An estimate from below of the largest eigenvalue of M A, by `steps` steps of Lanczos' method,
-/// whose coefficients are those of conjugate gradients (Golub and Van Loan, Matrix Computations,
-/// 2013, section 11.3). M is the preconditioner of `ops`. v.r holds the first residual, which
-/// should have a part in every eigenvector. Overwrites the vectors. Collective.
+/// The tridiagonal matrix of Lanczos' method for M A, from the coefficients of preconditioned
+/// conjugate gradients (Golub and Van Loan, Matrix Computations, 2013, section 11.3).
+class LanczosMatrix {
+ public:
+  /// Adds an iteration: its alpha, and the beta of the next.
+  void add(double alpha, double beta) {
+    m_diagonal.push_back(1 / alpha + (m_diagonal.empty() ? 0 : m_beta / m_alpha));
+    m_off_diagonal.push_back(std::sqrt(std::abs(beta)) / alpha);
+    m_alpha = alpha;
+    m_beta = beta;
+  }
+  /// 1 without iterations, where M A is the identity on nothing.
+  double largest_eigenvalue() const {
+    if (m_diagonal.empty()) return 1;
+    return nekbone_k::largest_eigenvalue(
+        m_diagonal, std::span(m_off_diagonal).first(m_off_diagonal.size() - 1));
+  }
+
+ private:
+  double m_alpha = 0, m_beta = 0;
+  std::vector<double> m_diagonal, m_off_diagonal;
+};
+
+/// The part of an r·z at which Lanczos' method ends.
+inline constexpr double lanczos_negligible = 1e-24;
+
+/// An estimate from below of the largest eigenvalue of M A, by `steps` steps of Lanczos' method. M
+/// is the preconditioner of `ops`. v.r holds the first residual, which should have a part in every
+/// eigenvector. Overwrites the vectors. Collective.
 template <SymmetricOperator Op, class VectorOps>
 double lanczos_bound(const Op& a, const VectorOps& ops, const CgVectors& v, int steps) {
   Kokkos::deep_copy(ExecutionSpace(), v.x, 0.0);
   Kokkos::deep_copy(ExecutionSpace(), v.p, 0.0);
+  LanczosMatrix matrix;
   double alpha = 0, beta = 0, r_dot_z = ops.products(v.r).r_dot_z;
-  const double negligible = 1e-24 * r_dot_z;
-  std::vector<double> diagonal, off_diagonal;
+  const double negligible = lanczos_negligible * r_dot_z;
   for (int step = 0; step < steps && r_dot_z > negligible; ++step) {
     const double p_dot_ap = a.apply(v.p, v.ap, [&](LocalIndex first, LocalIndex last) {
       ops.update_solution_and_direction(alpha, beta, v.r, v.x, v.p, first, last);
     });
     if (!(p_dot_ap > 0)) break;
-    const double alpha_before = std::exchange(alpha, r_dot_z / p_dot_ap);
-    diagonal.push_back(1 / alpha + (step > 0 ? beta / alpha_before : 0));
+    alpha = r_dot_z / p_dot_ap;
     const double next = ops.update_residual(alpha, v.ap, v.r).r_dot_z;
     beta = next / r_dot_z;
     r_dot_z = next;
-    off_diagonal.push_back(std::sqrt(std::abs(beta)) / alpha);
+    matrix.add(alpha, beta);
   }
-  if (diagonal.empty()) return 1;  // M A is the identity on nothing
-  off_diagonal.pop_back();
-  return largest_eigenvalue(diagonal, off_diagonal);
+  return matrix.largest_eigenvalue();
+}
+
+/// The same for any symmetric M. `ops` are vector operations without a preconditioner.
+template <SymmetricOperator Op, ApproximateInverse M, class VectorOps>
+double lanczos_bound(const Op& a, M& m, const VectorOps& ops, const FlexibleCgVectors& v,
+                     int steps) {
+  Kokkos::deep_copy(ExecutionSpace(), v.x, 0.0);
+  Kokkos::deep_copy(ExecutionSpace(), v.p, 0.0);
+  LanczosMatrix matrix;
+  double alpha = 0, beta = 0, r_dot_r = ops.products(v.r).r_dot_r;
+  const auto precondition = [&] {
+    m.apply(v.r, v.z, std::sqrt(r_dot_r));
+    return ops.products(v.r, v.ap, v.z).r_dot_z;
+  };
+  double r_dot_z = precondition();
+  const double negligible = lanczos_negligible * r_dot_z;
+  for (int step = 0; step < steps && r_dot_z > negligible; ++step) {
+    const double p_dot_ap = a.apply(v.p, v.ap, [&](LocalIndex first, LocalIndex last) {
+      ops.update_solution_and_direction(alpha, beta, v.z, v.x, v.p, first, last);
+    });
+    if (!(p_dot_ap > 0)) break;
+    alpha = r_dot_z / p_dot_ap;
+    r_dot_r = ops.update_residual(alpha, v.ap, v.r).r_dot_r;
+    const double next = precondition();
+    beta = next / r_dot_z;
+    r_dot_z = next;
+    matrix.add(alpha, beta);
+  }
+  return matrix.largest_eigenvalue();
 }
 
 }  // namespace nekbone_k
