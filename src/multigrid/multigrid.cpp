@@ -12,20 +12,39 @@
 namespace nekbone_k {
 namespace {
 
-/// A bound of the eigenvalues of A scaled by the inverse of its diagonal. Collective.
-double eigenvalue_bound(const Communicator& comm, const EllipticOperator& a,
-                        const GeometricFactors& factors,
-                        const DeviceVector<double>& inverse_diagonal) {
-  AssembledSpace& space = a.space();
-  const CgVectors v{space.make_vector("x"), space.make_vector("r"), space.make_vector("p"),
-                    space.make_vector("Ap")};
-  // The right-hand side of Nekbone's problem has a part in every eigenvector.
-  Problem(ProblemKind::nekbone, space.mesh().spec(), a.lambda())
-      .right_hand_side(space, factors, v.r);
-  if (a.is_singular()) remove_constants(comm, space, v.r);
-  const FusedVectorOps ops = fused_ops(comm, space, inverse_diagonal);
-  return eigenvalue_margin * lanczos_bound(a, ops, v, eigenvalue_steps);
-}
+/// Estimates the largest eigenvalue of S A, with the vectors of a level's space.
+class EigenvalueEstimate {
+ public:
+  /// Collective.
+  EigenvalueEstimate(const Communicator& comm, const EllipticOperator& a,
+                     const GeometricFactors& factors)
+      : m_comm(comm), m_a(a) {
+    AssembledSpace& space = a.space();
+    const auto vector = [&](const char* label) { return space.make_vector(label); };
+    m_v = {vector("x"), vector("r"), vector("p"), vector("Ap")};
+    // The right-hand side of Nekbone's problem has a part in every eigenvector.
+    Problem(ProblemKind::nekbone, space.mesh().spec(), a.lambda())
+        .right_hand_side(space, factors, m_v.r);
+    if (a.is_singular()) remove_constants(comm, space, m_v.r);
+  }
+  /// With S the inverse diagonal. Overwrites the vectors. Collective.
+  double with_jacobi(const DeviceVector<double>& inverse_diagonal) const {
+    const FusedVectorOps ops = fused_ops(m_comm, m_a.space(), inverse_diagonal);
+    return eigenvalue_margin * lanczos_bound(m_a, ops, m_v, eigenvalue_steps);
+  }
+  /// Overwrites the vectors. Collective.
+  template <ApproximateInverse M>
+  double with(M& s) const {
+    const FusedVectorOps ops = fused_ops(m_comm, m_a.space(), {});
+    const FlexibleCgVectors v{m_v, m_a.space().make_vector("z")};
+    return eigenvalue_margin * lanczos_bound(m_a, s, ops, v, eigenvalue_steps);
+  }
+
+ private:
+  const Communicator& m_comm;
+  const EllipticOperator& m_a;
+  CgVectors m_v;
+};
 
 /// The power of two that brings the largest entry of a diagonal to about 1, given its inverse.
 /// Collective.
@@ -44,12 +63,31 @@ double scale_of(const Communicator& comm, const DeviceVector<double>& inverse_di
 }
 
 /// to = factor from, between precisions.
-template <class To, class From>
-void convert(const DeviceVector<From>& from, double factor, const DeviceVector<To>& to) {
+template <class From, class To>
+void convert(const From& from, double factor, const DeviceVector<To>& to) {
   Kokkos::parallel_for(
       "nekbone_k: convert", Kokkos::RangePolicy<ExecutionSpace>(0, to.extent(0)),
       KOKKOS_LAMBDA(const LocalIndex a) { to(a) = static_cast<To>(factor * from(a)); });
 }
+
+/// Additive Schwarz on doubles. `scale` is that of its operator.
+template <class T>
+class SchwarzInverse {
+ public:
+  SchwarzInverse(AdditiveSchwarz<T>& s, const AssembledSpace& space, double scale)
+      : m_s(s), m_scale(scale), m_r(space.make_vector<T>("scaled residual")) {}
+
+  void apply(const DeviceVector<double>& r, const DeviceVector<double>& z, double norm) {
+    const double factor = norm > 0 ? 1 / norm : 1;
+    convert(r, factor, m_r);
+    convert(m_s(m_r), m_scale / factor, z);
+  }
+
+ private:
+  AdditiveSchwarz<T>& m_s;
+  double m_scale;
+  DeviceVector<T> m_r;
+};
 
 }  // namespace
 
@@ -102,22 +140,34 @@ void Multigrid<T>::set_up(Level& level, const GeometricFactors* finest, double l
   const GeometricFactors& factors = finest ? *finest : *made;
   auto in_double = std::make_unique<EllipticOperator>(space, factors, lambda);
   const DeviceVector<double> inverse_diagonal = in_double->inverse_diagonal();
-  level.lambda_max = eigenvalue_bound(m_comm, *in_double, factors, inverse_diagonal);
+  if (!std::is_same_v<T, double> && finest) m_scale = scale_of(m_comm, inverse_diagonal);
+  // The sums of Schwarz patches depend on the division among ranks.
+  std::unique_ptr<AdditiveSchwarz<T>> schwarz;
+  if (options.smoothing == Smoothing::schwarz && space.mesh().order() >= least_schwarz_order &&
+      !space.is_deterministic()) {
+    schwarz = std::make_unique<AdditiveSchwarz<T>>(m_comm, space, lambda, m_scale);
+    SchwarzInverse<T> s(*schwarz, space, m_scale);
+    level.lambda_max = EigenvalueEstimate(m_comm, *in_double, factors).with(s);
+  } else {
+    level.lambda_max =
+        EigenvalueEstimate(m_comm, *in_double, factors).with_jacobi(inverse_diagonal);
+  }
   DeviceVector<T> scaled_inverse;
   if constexpr (std::is_same_v<T, double>) {
     scaled_inverse = inverse_diagonal;
     level.a = std::move(in_double);
     level.own_factors = std::move(made);
   } else {
-    if (finest) m_scale = scale_of(m_comm, inverse_diagonal);
     scaled_inverse = space.template make_vector<T>("scaled inverse diagonal");
     convert(inverse_diagonal, 1 / m_scale, scaled_inverse);
     level.own_factors = std::make_unique<SingleFactors>(factors, space, m_scale);
     level.a = std::make_unique<EllipticOperatorOf<T>>(space, *level.own_factors, lambda);
   }
-  level.smoother = std::make_unique<Smoother<T>>(
-      *level.a, scaled_inverse,
-      chebyshev_steps(options.smoother, options.degree, level.lambda_max));
+  auto steps = chebyshev_steps(options.smoother, options.degree, level.lambda_max);
+  level.smoother =
+      schwarz
+          ? std::make_unique<Smoother<T>>(*level.a, std::move(schwarz), std::move(steps))
+          : std::make_unique<Smoother<T>>(*level.a, std::move(scaled_inverse), std::move(steps));
   const auto vector = [&](const char* label) { return space.template make_vector<T>(label); };
   level.v = {vector("level b"), vector("level x"), vector("level r"), vector("level z"),
              vector("level Az")};

@@ -13,9 +13,16 @@
 
 namespace nekbone_k {
 
+/// The preconditioner that a Chebyshev smoother accelerates.
+enum class Smoothing {
+  jacobi,  ///< the inverse diagonal
+  schwarz  ///< AdditiveSchwarz on levels of order >= least_schwarz_order; others use Jacobi
+};
+
 /// Choices of a V-cycle.
 struct MultigridOptions {
   std::vector<int> orders;  ///< falling, from the solver's; empty: halved_orders()
+  Smoothing smoothing = Smoothing::jacobi;
   ChebyshevKind smoother = ChebyshevKind::optimized_fourth;
   int degree = 3;             ///< of the smoother, before and after the coarser levels
   double coarse_dofs = 1000;  ///< most DOFs of the level that is solved directly
@@ -41,7 +48,7 @@ class Multigrid {
     std::unique_ptr<FactorsOf<T>> own_factors;  ///< null at the finest level in double
     AssembledSpace* space = nullptr;
     std::unique_ptr<EllipticOperatorOf<T>> a;
-    double lambda_max = 0;  ///< bound of the eigenvalues of the diagonally scaled operator
+    double lambda_max = 0;  ///< bound of the eigenvalues of the preconditioned operator S A
     std::unique_ptr<Smoother<T>> smoother;
     LevelVectors<T> v;
     // To the next level; both are null before the last.

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Chebyshev-accelerated Jacobi on one level.
+/// The Chebyshev smoother of one level.
 #pragma once
 
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "multigrid/chebyshev.hpp"
+#include "multigrid/schwarz.hpp"
 #include "operators/elliptic_operator.hpp"
 
 namespace nekbone_k {
@@ -27,21 +30,27 @@ enum class ResidualFrom {
   residual_less_az,         ///< r = r - A z
 };
 
-/// Smooths A x = b by Chebyshev steps with the inverse diagonal of A. All kernels are launched in
-/// the default stream; updates of vectors run in the sweep of the operator that reads them. There
-/// is no all-reduce, and no host wait if the operator's exchange needs none.
+/// Smooths A x = b by Chebyshev steps with a preconditioner S of A: its inverse diagonal (Jacobi),
+/// or additive Schwarz. All kernels are launched in the default stream; updates of x and z run in
+/// the sweep of the operator that reads them, and so do updates of r with Jacobi. There is no
+/// all-reduce, and no host wait if the exchanges of the operator and of S need none.
 template <class T>
 class Smoother {
  public:
-  /// `inverse_diagonal` is zero in padding. Keeps a reference to `a`. Not collective.
+  /// Jacobi. `inverse_diagonal` is zero in padding. Keeps a reference to `a`. Not collective.
   Smoother(const EllipticOperatorOf<T>& a, DeviceVector<T> inverse_diagonal,
            std::vector<ChebyshevStep> steps)
       : m_a(a), m_inverse_diagonal(std::move(inverse_diagonal)), m_steps(std::move(steps)) {}
+  /// Schwarz, whose exchanges make destruction collective. Keeps a reference to `a`. Not
+  /// collective.
+  Smoother(const EllipticOperatorOf<T>& a, std::unique_ptr<AdditiveSchwarz<T>> schwarz,
+           std::vector<ChebyshevStep> steps)
+      : m_a(a), m_schwarz(std::move(schwarz)), m_steps(std::move(steps)) {}
 
   /// Smooths from x = 0, then v.r = b - A x. Collective.
   void smooth_from_zero(const LevelVectors<T>& v) const {
     run(v, ResidualFrom::right_hand_side, /*last_apply=*/true);
-    update_residual(v);
+    update_residual(v, v.b);
   }
   /// x = x + z, then smooths from there. Collective.
   void correct_and_smooth(const LevelVectors<T>& v) const {
@@ -50,20 +59,21 @@ class Smoother {
   }
 
   int degree() const { return static_cast<int>(m_steps.size()); }
+  /// Null with Jacobi.
+  AdditiveSchwarz<T>* schwarz() const { return m_schwarz.get(); }
 
   // Public because nvcc rejects kernels in private members.
 
-  /// One step at entries [begin, end); `first` steps begin with z = 0, and x = 0 unless
-  /// `adds_to_x`.
-  void step(const LevelVectors<T>& v, const ChebyshevStep& by, ResidualFrom from, bool adds_to_x,
-            LocalIndex begin, LocalIndex end) const {
+  /// One step with Jacobi at entries [begin, end); x = 0 before it unless `adds_to_x`.
+  void jacobi_step(const LevelVectors<T>& v, const ChebyshevStep& by, ResidualFrom from,
+                   bool adds_to_x, LocalIndex begin, LocalIndex end) const {
     const T direction = static_cast<T>(by.direction), residual = static_cast<T>(by.residual),
             solution = static_cast<T>(by.solution);
     const auto [b, x, r, z, az] = v;
     const auto inverse_diagonal = m_inverse_diagonal;
     const LocalIndex n_cleared = m_a.n_cleared_rows();
     Kokkos::parallel_for(
-        "nekbone_k: smoother step", Kokkos::RangePolicy<ExecutionSpace>(begin, end),
+        "nekbone_k: Jacobi step", Kokkos::RangePolicy<ExecutionSpace>(begin, end),
         KOKKOS_LAMBDA(const LocalIndex a) {
           T left = from == ResidualFrom::residual_less_az ? r(a) : b(a);
           if (from != ResidualFrom::right_hand_side) {
@@ -72,6 +82,23 @@ class Smoother {
           }
           if (a < n_cleared) az(a) = 0;
           const T change = residual * inverse_diagonal(a) * left;
+          const T next = direction == 0 ? change : direction * z(a) + change;
+          z(a) = next;
+          x(a) = adds_to_x ? x(a) + solution * next : solution * next;
+        });
+  }
+  /// The same with s_r = S r.
+  void step_along(const ConstDeviceVector<T>& s_r, const LevelVectors<T>& v,
+                  const ChebyshevStep& by, bool adds_to_x, LocalIndex begin, LocalIndex end) const {
+    const T direction = static_cast<T>(by.direction), residual = static_cast<T>(by.residual),
+            solution = static_cast<T>(by.solution);
+    const auto x = v.x, z = v.z, az = v.az;
+    const LocalIndex n_cleared = m_a.n_cleared_rows();
+    Kokkos::parallel_for(
+        "nekbone_k: Schwarz step", Kokkos::RangePolicy<ExecutionSpace>(begin, end),
+        KOKKOS_LAMBDA(const LocalIndex a) {
+          if (a < n_cleared) az(a) = 0;
+          const T change = residual * s_r(a);
           const T next = direction == 0 ? change : direction * z(a) + change;
           z(a) = next;
           x(a) = adds_to_x ? x(a) + solution * next : solution * next;
@@ -88,12 +115,12 @@ class Smoother {
           if (a < n_cleared) az(a) = 0;
         });
   }
-  /// r = b - A x, if az is A x.
-  void update_residual(const LevelVectors<T>& v) const {
-    const auto b = v.b, r = v.r, az = v.az;
+  /// r = from - az.
+  void update_residual(const LevelVectors<T>& v, const DeviceVector<T>& from) const {
+    const auto r = v.r, az = v.az;
     Kokkos::parallel_for(
         "nekbone_k: smoothed residual", Kokkos::RangePolicy<ExecutionSpace>(0, r.extent(0)),
-        KOKKOS_LAMBDA(const LocalIndex a) { r(a) = b(a) - az(a); });
+        KOKKOS_LAMBDA(const LocalIndex a) { r(a) = from(a) - az(a); });
   }
 
  private:
@@ -107,8 +134,12 @@ class Smoother {
                                   : k == 1 && from_zero ? ResidualFrom::right_hand_side_less_az
                                                         : ResidualFrom::residual_less_az;
       const bool adds_to_x = k > 0 || !from_zero;
+      const ConstDeviceVector<T> s_r = m_schwarz ? apply_schwarz(v, source) : v.r;
       const auto work = [&, k](LocalIndex begin, LocalIndex end) {
-        step(v, m_steps[k], source, adds_to_x, begin, end);
+        if (m_schwarz)
+          step_along(s_r, v, m_steps[k], adds_to_x, begin, end);
+        else
+          jacobi_step(v, m_steps[k], source, adds_to_x, begin, end);
       };
       if (k + 1 < m_steps.size())
         apply(v.z, v, work);
@@ -118,6 +149,12 @@ class Smoother {
         work(0, m_a.space().size());
     }
   }
+  /// S r, after r was taken `from` its source.
+  ConstDeviceVector<T> apply_schwarz(const LevelVectors<T>& v, ResidualFrom from) const {
+    if (from == ResidualFrom::right_hand_side) return (*m_schwarz)(v.b);
+    update_residual(v, from == ResidualFrom::right_hand_side_less_az ? v.b : v.r);
+    return (*m_schwarz)(v.r);
+  }
   /// az = A u, after `before` has updated u.
   template <class Before>
   void apply(const DeviceVector<T>& u, const LevelVectors<T>& v, const Before& before) const {
@@ -125,7 +162,8 @@ class Smoother {
   }
 
   const EllipticOperatorOf<T>& m_a;
-  DeviceVector<T> m_inverse_diagonal;
+  DeviceVector<T> m_inverse_diagonal;             // with Jacobi
+  std::unique_ptr<AdditiveSchwarz<T>> m_schwarz;  // otherwise
   std::vector<ChebyshevStep> m_steps;
 };
 

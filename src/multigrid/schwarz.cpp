@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "multigrid/schwarz.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/errors.hpp"
+#include "multigrid/entry_ids.hpp"
+#include "operators/axhelm/axhelm_elements.hpp"
+#include "operators/trilinear.hpp"
+
+namespace nekbone_k {
+namespace {
+
+constexpr int lanes = ElementLayout::lanes;
+using Team = Kokkos::TeamPolicy<ExecutionSpace>::member_type;
+
+/// One direction of the patches of a rank, on the lattice of the whole mesh.
+struct PatchDirection {
+  PatchDirection(const BoxMesh& mesh, int d)
+      : order(mesh.order()),
+        elements(mesh.spec().elements[d]),
+        length(mesh.global_lattice_length(d)),
+        periodic(mesh.spec().periodic[d]),
+        begin(std::int64_t{1} * mesh.box().begin[d] * order - 1),
+        n(std::int64_t{1} * mesh.box().length(d) * order + 3),
+        is_shared(mesh.box().length(d) < elements),
+        counts(length) {
+    if (periodic) n = std::min(n, length);
+    for (int e = 0; e < elements; ++e) {
+      const auto [first, last] = line(e).active(order);
+      for (int p = first; p < last; ++p) ++counts[point(e, p)];
+    }
+  }
+
+  /// Neighbours of an element; -1 beyond a Dirichlet face.
+  int left(int e) const { return e > 0 ? e - 1 : periodic ? elements - 1 : -1; }
+  int right(int e) const { return e + 1 < elements ? e + 1 : periodic ? 0 : -1; }
+  /// The line of an element with unit lengths.
+  PatchLine line(int e) const {
+    return {left(e) < 0 ? 0.0 : 1.0, 1, right(e) < 0 ? 0.0 : 1.0, periodic && elements == 1};
+  }
+  /// Lattice point of point p of an element's patch.
+  std::int64_t point(int e, int p) const {
+    const std::int64_t at = std::int64_t{1} * e * order + p - 1;
+    return periodic ? (at + length) % length : at;
+  }
+  /// Position of a lattice point among the n points of this rank's patches; others give n or more.
+  std::int64_t slot(std::int64_t at) const {
+    return periodic ? (at - begin + length) % length : at - begin;
+  }
+  /// Whether another rank may have the points of a slot.
+  bool near_others(std::int64_t at) const { return is_shared && (at < 3 || at >= n - 3); }
+
+  int order, elements;
+  std::int64_t length;
+  bool periodic;
+  std::int64_t begin, n;
+  bool is_shared;
+  std::vector<int> counts;  ///< (length) patches that have each point
+};
+
+/// Lengths of the box that stands for an element with whole-mesh indices e: it has the diagonal of
+/// the metric J (∇r)(∇r)ᵀ in the middle of the element. On skewed elements, edge lengths give
+/// larger eigenvalues of S A (Kershaw's mesh with ε = 0.3 and order 7: 25.8 instead of 8.3).
+std::array<double, 3> element_lengths(const BoxMesh& mesh, const std::array<int, 3>& e) {
+  const auto& n = mesh.spec().elements;
+  const BoxMapping mapping = mesh.mapping();
+  const TrilinearMap<double> map = trilinear_map([&](int a, int b, int c) {
+    return mapping(double(e[0] + a) / n[0], double(e[1] + b) / n[1], double(e[2] + c) / n[2]);
+  });
+  const SymmetricFactor<double> g = map.factor(0, 0, 0);
+  // The trilinear map may be inside out where the element is not.
+  const double rr = std::abs(g.rr), ss = std::abs(g.ss), tt = std::abs(g.tt);
+  // A box with half lengths a, b, c has (rr, ss, tt) = (b c / a, a c / b, a b / c).
+  return {2 * std::sqrt(ss * tt), 2 * std::sqrt(rr * tt), 2 * std::sqrt(rr * ss)};
+}
+
+/// A length without its last bits, in which elements of equal shape may differ.
+double rounded(double length) {
+  constexpr int bits = 42;
+  int exponent = 0;
+  const double mantissa = std::frexp(length, &exponent);
+  return std::ldexp(std::round(std::ldexp(mantissa, bits)), exponent - bits);
+}
+
+/// Elements of the whole mesh at the positions of the processing order.
+std::vector<std::array<int, 3>> elements_of(const AssembledSpace& space) {
+  const auto device = space.elements();
+  const auto host = Kokkos::create_mirror_view_and_copy(HostMemory(), device);
+  std::vector<std::array<int, 3>> elements(space.layout().n_elements);
+  for (std::size_t e = 0; e < elements.size(); ++e)
+    elements[e] = {host(e, 0), host(e, 1), host(e, 2)};
+  return elements;
+}
+
+/// Builds AdditiveSchwarz::Modes.
+template <class T>
+class ModesBuilder {
+ public:
+  ModesBuilder(const GllBasis& basis, double scale)
+      : m_basis(basis), m_n(patch_points(basis.order)), m_scale(scale) {}
+
+  /// The next block and direction.
+  void add(const std::array<PatchLine, lanes>& lines) {
+    const auto [found, is_new] =
+        m_numbers.try_emplace(lines, static_cast<LocalIndex>(m_numbers.size()));
+    m_of_block.push_back(found->second);
+    if (!is_new) return;
+    std::array<const LineModes*, lanes> of_lane;
+    for (int lane = 0; lane < lanes; ++lane) of_lane[lane] = &modes(lines[lane]);
+    for (int at = 0; at < m_n * m_n; ++at)
+      for (const LineModes* modes : of_lane)
+        m_vectors.push_back(static_cast<T>(modes->vectors[at]));
+    for (int m = 0; m < m_n; ++m)
+      for (const LineModes* modes : of_lane)
+        m_values.push_back(static_cast<T>(m_scale * modes->values[m]));
+  }
+  typename AdditiveSchwarz<T>::Modes to_device() const {
+    return {nekbone_k::to_device("nekbone_k: modes of blocks", m_of_block),
+            nekbone_k::to_device("nekbone_k: modes of lines", m_vectors),
+            nekbone_k::to_device("nekbone_k: eigenvalues of lines", m_values)};
+  }
+
+ private:
+  const LineModes& modes(const PatchLine& line) {
+    const auto [found, is_new] = m_modes.try_emplace(line);
+    if (is_new) found->second = line_modes(m_basis, line);
+    return found->second;
+  }
+
+  const GllBasis& m_basis;
+  int m_n;
+  double m_scale;
+  std::map<PatchLine, LineModes> m_modes;
+  std::map<std::array<PatchLine, lanes>, LocalIndex> m_numbers;
+  std::vector<LocalIndex> m_of_block;
+  std::vector<T> m_vectors, m_values;
+};
+
+/// The unit of length, so that floats hold the modes of boxes of any size.
+double unit_length(const MeshSpec& mesh) {
+  return std::cbrt(mesh.extent[0] * mesh.extent[1] * mesh.extent[2] /
+                   static_cast<double>(mesh.total_elements()));
+}
+
+template <class T>
+typename AdditiveSchwarz<T>::Modes make_modes(const AssembledSpace& space, double scale) {
+  const BoxMesh& mesh = space.mesh();
+  const std::array<PatchDirection, 3> along{PatchDirection(mesh, 0), PatchDirection(mesh, 1),
+                                            PatchDirection(mesh, 2)};
+  const double unit = unit_length(mesh.spec());
+  const auto line = [&](const std::array<int, 3>& element, int d) {
+    const auto length = [&](int at) {
+      if (at < 0) return 0.0;
+      auto other = element;
+      other[d] = at;
+      return rounded(element_lengths(mesh, other)[d] / unit);
+    };
+    const PatchDirection& direction = along[d];
+    const int e = element[d];
+    return PatchLine{length(direction.left(e)), length(e), length(direction.right(e)),
+                     direction.line(e).closed};
+  };
+  ModesBuilder<T> builder(mesh.basis(), scale);
+  const auto elements = elements_of(space);
+  for (LocalIndex block = 0; block < space.layout().n_blocks(); ++block)
+    for (int d = 0; d < 3; ++d) {
+      std::array<PatchLine, lanes> lines;
+      for (int lane = 0; lane < lanes; ++lane) {
+        const LocalIndex position = block * lanes + lane;
+        lines[lane] = position < space.layout().n_elements ? line(elements[position], d) : lines[0];
+      }
+      builder.add(lines);
+    }
+  return builder.to_device();
+}
+
+/// Applies the inverses of the patches. Each lane is an element.
+template <class T, class Points>
+struct PatchKernel {
+  using Lanes = LanesOf<T>;
+  /// Lines that share the reads of a matrix.
+  static constexpr int abreast = 2;
+  static constexpr int most = std::is_same_v<Points, RunTimeNq> ? max_order + 3 : int(Points{});
+
+  Points n;
+  IndexLists::Reader value_of;
+  DeviceVector<T> values, results;
+  ConstDeviceVector<LocalIndex> modes_of_block;
+  ConstDeviceVector<T> mode_vectors, mode_values;
+  T lambda;
+
+  /// Distance of lines in scratch: odd, so that threads that read along them hit all banks.
+  KOKKOS_FORCEINLINE_FUNCTION int row() const { return n + 1 - n % 2; }
+  KOKKOS_FUNCTION std::size_t used_bytes() const { return sizeof(Lanes) * n * n * row(); }
+
+  KOKKOS_FUNCTION void operator()(const Team& team) const {
+    const LocalIndex block = team.league_rank();
+    const IndexList entries = value_of(block);
+    const T* const from = values.data() + entries.base;
+    T* const to = results.data() + ElementLayout::offset(block, 0, n * n * n);
+    auto* const tile = static_cast<Lanes*>(
+        team.team_scratch(scratch_level).get_shmem_aligned(used_bytes(), alignof(Lanes)));
+    const T *s[3], *eigenvalues[3];
+    for (int d = 0; d < 3; ++d) {
+      const std::size_t number = modes_of_block(3 * block + d);
+      s[d] = mode_vectors.data() + number * n * n * lanes;
+      eigenvalues[d] = mode_values.data() + number * n * lanes;
+    }
+    const auto in_tile = [=, this](int i, int j, int k) { return (k * n + j) * row() + i; };
+    // Lines along z first and last, because neighbouring threads then have neighbouring points.
+    for_lines(team, [&](auto& line, const auto& at) {
+      line.read([&](int l, int k) {
+        const int point = k * n * n + at(l);
+        return gather_lanes(from, entries.differences() + point * lanes);
+      });
+      line.template multiply<true>(s[2], [&](int l, int m, const Lanes& value) {
+        tile[in_tile(at(l) % n, at(l) / n, m)] = value;
+      });
+    });
+    for_lines(team, [&](auto& line, const auto& at) {
+      const auto place = [&](int l, int j) { return in_tile(at(l) % n, j, at(l) / n); };
+      line.read([&](int l, int j) { return tile[place(l, j)]; });
+      line.template multiply<true>(
+          s[1], [&](int l, int m, const Lanes& value) { tile[place(l, m)] = value; });
+    });
+    for_lines(team, [&](auto& line, const auto& at) {
+      const auto place = [&](int l, int i) { return in_tile(i, at(l) % n, at(l) / n); };
+      line.read([&](int l, int i) { return tile[place(l, i)]; });
+      line.template multiply<true>(s[0], [&](int l, int m, const Lanes& value) {
+        const Lanes sum = read_lanes(eigenvalues[0] + m * lanes) +
+                          read_lanes(eigenvalues[1] + at(l) % n * lanes) +
+                          read_lanes(eigenvalues[2] + at(l) / n * lanes) + Lanes(lambda);
+        tile[place(l, m)] = divide(value, sum);
+      });
+      line.read([&](int l, int i) { return tile[place(l, i)]; });
+      line.template multiply<false>(
+          s[0], [&](int l, int i, const Lanes& value) { tile[place(l, i)] = value; });
+    });
+    for_lines(team, [&](auto& line, const auto& at) {
+      const auto place = [&](int l, int j) { return in_tile(at(l) % n, j, at(l) / n); };
+      line.read([&](int l, int j) { return tile[place(l, j)]; });
+      line.template multiply<false>(
+          s[1], [&](int l, int j, const Lanes& value) { tile[place(l, j)] = value; });
+    });
+    for_lines(team, [&](auto& line, const auto& at) {
+      line.read([&](int l, int k) { return tile[in_tile(at(l) % n, at(l) / n, k)]; });
+      line.template multiply<false>(s[2], [&](int l, int k, const Lanes& value) {
+        write_lanes(to + (k * n * n + at(l)) * lanes, value);
+      });
+    });
+  }
+
+  void run() const {
+    const auto blocks = static_cast<LocalIndex>(modes_of_block.extent(0) / 3);
+    if (blocks == 0) return;
+    const int pairs = (n * n + abreast - 1) / abreast;
+    Kokkos::TeamPolicy<ExecutionSpace> policy(blocks, is_host_device ? 1 : (pairs + 31) / 32 * 32);
+    policy.set_scratch_size(scratch_level, Kokkos::PerTeam(used_bytes() + alignof(Lanes)));
+    Kokkos::parallel_for("nekbone_k: Schwarz patches", policy, *this);
+  }
+
+ private:
+  // A patch of order 15 in doubles takes 46 KB.
+  static constexpr int scratch_level = 1;
+
+  /// value / sum, or 0 if the patch has no such mode.
+  KOKKOS_FORCEINLINE_FUNCTION static Lanes divide(const Lanes& value, const Lanes& sum) {
+    Lanes quotient = value / sum;
+    Kokkos::Experimental::where(sum <= Lanes(T(0)), quotient) = Lanes(T(0));
+    return quotient;
+  }
+
+  /// Some lines of values.
+  template <int count>
+  struct Lines {
+    Points n;
+    Lanes x[count][most];
+
+    /// Takes value(line, point).
+    template <class Value>
+    KOKKOS_FORCEINLINE_FUNCTION void read(const Value& value) {
+      for (int l = 0; l < count; ++l)
+        for (int p = 0; p < n; ++p) x[l][p] = value(l, p);
+    }
+    /// Calls put(line, m, value m of Sᵀ x or S x). put() may overwrite the source of x.
+    template <bool transposed, class Put>
+    KOKKOS_FORCEINLINE_FUNCTION void multiply(const T* s, const Put& put) const {
+      for (int m = 0; m < n; ++m) {
+        Lanes sum[count];
+        for (int p = 0; p < n; ++p) {
+          const Lanes entry = read_lanes(s + (transposed ? p * n + m : m * n + p) * lanes);
+          for (int l = 0; l < count; ++l)
+            sum[l] = p == 0 ? entry * x[l][p] : fused_multiply_add(entry, x[l][p], sum[l]);
+        }
+        for (int l = 0; l < count; ++l) put(l, m, sum[l]);
+      }
+    }
+  };
+
+  /// Calls work(lines, at) for all n² lines of a direction; at(l) is the number of line l.
+  template <class Work>
+  KOKKOS_FORCEINLINE_FUNCTION void for_lines(const Team& team, const Work& work) const {
+    const int all = n * n, together = all / abreast;
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, together), [&](int pair) {
+      Lines<abreast> lines{n, {}};
+      work(lines, [=](int l) { return pair + l * together; });
+    });
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, together * abreast, all), [&](int line) {
+      Lines<1> lines{n, {}};
+      work(lines, [=](int) { return line; });
+    });
+    team.team_barrier();
+  }
+};
+
+/// (n_values): value e of an entry that this rank owns is weight r; others are 0.
+template <class T>
+void weight_owned(const ConstDeviceVector<T>& r, const ConstDeviceVector<T>& weights,
+                  VectorRange range, const DeviceField<T>& values) {
+  Kokkos::parallel_for(
+      "nekbone_k: weighted residual",
+      Kokkos::RangePolicy<ExecutionSpace>(0, static_cast<LocalIndex>(values.extent(0))),
+      KOKKOS_LAMBDA(const LocalIndex a) {
+        values(a, 0) = a >= range.first_owned && a < range.size ? weights(a) * r(a) : T(0);
+      });
+}
+
+template <class T>
+typename SparseRows<T>::Builder sum_rows(const SchwarzPatches& patches) {
+  std::vector<LocalIndex> begins(patches.n_values + 1, 0);
+  for (const LocalIndex value : patches.value_of)
+    if (value != SchwarzPatches::no_value) ++begins[value + 1];
+  for (LocalIndex v = 0; v < patches.n_values; ++v) begins[v + 1] += begins[v];
+  typename SparseRows<T>::Builder rows;
+  rows.ends.assign(begins.begin() + 1, begins.end());
+  rows.columns.resize(begins.back());
+  rows.values.resize(begins.back());
+  for (std::size_t at = 0; at < patches.value_of.size(); ++at) {
+    const LocalIndex value = patches.value_of[at];
+    if (value == SchwarzPatches::no_value) continue;
+    const LocalIndex place = begins[value]++;
+    rows.columns[place] = static_cast<LocalIndex>(at);
+    rows.values[place] = static_cast<T>(patches.weights[value]);
+  }
+  return rows;
+}
+
+IndexLists index_lists(const SchwarzPatches& patches, const AssembledSpace& space) {
+  std::vector<LocalIndex> readable = patches.value_of;
+  std::replace(readable.begin(), readable.end(), SchwarzPatches::no_value, space.zero_slot());
+  const LocalIndex n_blocks = space.layout().n_blocks();
+  const int per_block = patches.points * patches.points * patches.points * lanes;
+  IndexListsBuilder builder(n_blocks);
+  for (LocalIndex block = 0; block < n_blocks; ++block)
+    builder.add(readable.data() + std::size_t(block) * per_block, per_block);
+  return builder.to_device("nekbone_k: values of patches");
+}
+
+}  // namespace
+
+SchwarzPatches::SchwarzPatches(const AssembledSpace& space)
+    : points(patch_points(space.mesh().order())) {
+  const BoxMesh& mesh = space.mesh();
+  require(mesh.order() >= least_schwarz_order, "an order too low for Schwarz patches");
+  const std::array<PatchDirection, 3> along{PatchDirection(mesh, 0), PatchDirection(mesh, 1),
+                                            PatchDirection(mesh, 2)};
+  const Lattice lattice(mesh);
+  // The value of each point of the rank's patches. The array is dense, as in AssembledSpace.
+  std::vector<LocalIndex> values(along[0].n * along[1].n * along[2].n, no_value);
+  const auto value_at = [&](const LatticePoint& slot) -> LocalIndex& {
+    return values[(slot[2] * along[1].n + slot[1]) * along[0].n + slot[0]];
+  };
+  const auto weight = [&](const LatticePoint& p) {
+    return 1 /
+           std::sqrt(double(along[0].counts[p[0]]) * along[1].counts[p[1]] * along[2].counts[p[2]]);
+  };
+  const auto slot_of = [&](const LatticePoint& p) {
+    return LatticePoint{along[0].slot(p[0]), along[1].slot(p[1]), along[2].slot(p[2])};
+  };
+  const auto near_others = [&](const LatticePoint& slot) {
+    return along[0].near_others(slot[0]) || along[1].near_others(slot[1]) ||
+           along[2].near_others(slot[2]);
+  };
+
+  const std::vector<GlobalId> entries = entry_ids(space);
+  n_values = space.size();
+  ids.assign(n_values, -1);
+  weights.assign(n_values, 0);
+  for (LocalIndex e = 0; e < n_values; ++e) {
+    if (entries[e] < 0) continue;
+    const LatticePoint p = lattice.point(entries[e]), slot = slot_of(p);
+    value_at(slot) = e;
+    weights[e] = weight(p);
+    if (near_others(slot)) ids[e] = entries[e];
+  }
+
+  const std::vector<std::array<int, 3>> elements = elements_of(space);
+  const int n = points;
+  value_of.assign(std::size_t(space.layout().n_blocks()) * lanes * n * n * n, no_value);
+  for (std::size_t position = 0; position < elements.size(); ++position) {
+    const std::array<int, 3>& e = elements[position];
+    std::array<std::pair<int, int>, 3> active;
+    for (int d = 0; d < 3; ++d) active[d] = along[d].line(e[d]).active(mesh.order());
+    const auto block = static_cast<LocalIndex>(position / lanes);
+    for (int k = active[2].first; k < active[2].second; ++k)
+      for (int j = active[1].first; j < active[1].second; ++j)
+        for (int i = active[0].first; i < active[0].second; ++i) {
+          const LatticePoint p{along[0].point(e[0], i), along[1].point(e[1], j),
+                               along[2].point(e[2], k)};
+          LocalIndex& value = value_at(slot_of(p));
+          if (value == no_value) {
+            value = n_values++;
+            ids.push_back(lattice.id(p[0], p[1], p[2]));
+            weights.push_back(weight(p));
+          }
+          value_of[ElementLayout::offset(block, (k * n + j) * n + i, n * n * n) +
+                   position % lanes] = value;
+        }
+  }
+}
+
+template <class T>
+AdditiveSchwarz<T>::AdditiveSchwarz(const Communicator& comm, const AssembledSpace& space,
+                                    double lambda, double scale)
+    : AdditiveSchwarz(comm, space, lambda, scale, SchwarzPatches(space)) {}
+
+template <class T>
+AdditiveSchwarz<T>::AdditiveSchwarz(const Communicator& comm, const AssembledSpace& space,
+                                    double lambda, double scale, const SchwarzPatches& patches)
+    : m_comm(comm),
+      m_range(space.range()),
+      m_n_blocks(space.layout().n_blocks()),
+      m_points(patches.points),
+      m_gs(comm, patches.ids),
+      m_values_of_patches(index_lists(patches, space)),
+      m_sum(sum_rows<T>(patches)),
+      m_weights(to_device("nekbone_k: weights of patches",
+                          std::vector<T>(patches.weights.begin(), patches.weights.end()))),
+      m_values("nekbone_k: values of patches", patches.n_values, 1),
+      m_results("nekbone_k: results of patches", patches.value_of.size()) {
+  // With lengths in another unit, A = unit (stiffness + unit² λ mass).
+  const double unit = unit_length(space.mesh().spec());
+  m_modes = make_modes<T>(space, scale * unit);
+  m_lambda = static_cast<T>(scale * unit * unit * unit * lambda);
+}
+
+template <class T>
+ConstDeviceVector<T> AdditiveSchwarz<T>::operator()(const ConstDeviceVector<T>& r) {
+  const bool is_alone = m_comm.size() == 1;
+  weight_owned<T>(r, m_weights, m_range, m_values);
+  if (!is_alone) m_gs.gs_op(m_values, Reduction::add);
+  const DeviceVector<T> values = Kokkos::subview(m_values, Kokkos::ALL, 0);
+  const auto run = [&](auto n) {
+    PatchKernel<T, decltype(n)>{n,
+                                m_values_of_patches.reader(),
+                                values,
+                                m_results,
+                                m_modes.of_block,
+                                m_modes.vectors,
+                                m_modes.values,
+                                m_lambda}
+        .run();
+  };
+  // Compiled for common orders.
+  switch (m_points) {
+    case 6:
+      run(StaticNq<6>{});
+      break;
+    case 8:
+      run(StaticNq<8>{});
+      break;
+    case 10:
+      run(StaticNq<10>{});
+      break;
+    default:
+      run(RunTimeNq{m_points});
+  }
+  m_sum.multiply("nekbone_k: sum of patches", m_results, values);
+  if (!is_alone) m_gs.gs_op(m_values, Reduction::add);
+  return Kokkos::subview(values, std::pair(LocalIndex{0}, m_range.size));
+}
+
+template class AdditiveSchwarz<double>;
+template class AdditiveSchwarz<float>;
+
+}  // namespace nekbone_k
