@@ -58,14 +58,19 @@ void judge(const Case& input, const ResidualCheck& check, SolveRecord& record) {
         "the right-hand side is 0 at every DOF, so nothing was solved: raise solver.order or "
         "mesh.elements");
   } else if (record.broke_down) {
-    fail("the iteration broke down: NaN, infinity or a direction of no positive energy");
+    fail(std::string("the iteration broke down: NaN, infinity or a direction of no positive "
+                     "energy") +
+         (input.preconditioner == Preconditioner::multigrid
+              ? "; try solver.multigrid.precision double, another solver.multigrid.smoother, or "
+                "solver.preconditioner jacobi"
+              : ""));
   } else if (!record.converged) {
     fail(fmt::format(
         "not converged to {:.1e} in {} iterations: residual {:.2e} of |b|; raise "
         "solver.iterations or solver.tolerance{}",
         input.tolerance, record.iterations, record.residual / record.rhs_norm,
-        input.preconditioner == Preconditioner::jacobi ? ""
-                                                       : ", or try solver.preconditioner jacobi"));
+        input.preconditioner == Preconditioner::none ? ", or try solver.preconditioner jacobi"
+                                                     : ""));
   } else if (!(agreement <= 1e-10)) {
     fail(fmt::format(
         "the residual recomputed as b - Ax differs from the iteration's by {:.1e} of |b|",

@@ -18,6 +18,7 @@
 #include "operators/checksum.hpp"
 #include "operators/elliptic_operator.hpp"
 #include "operators/null_space.hpp"
+#include "selection/multigrid_run.hpp"
 #include "solver/conjugate_gradients.hpp"
 #include "solver/problem.hpp"
 #include "solver/vector_ops.hpp"
@@ -39,7 +40,7 @@ bool select_right_exchange(GatherScatter& gs, SolveStrategies& strategies, Tunin
   for (;;) {
     const std::string& name = strategies.exchange.name;
     const std::string wrong = guarded(guard, name, [&] {
-      gs.select(strategies.exchange);
+      gs.select(FieldKind{}, strategies.exchange);
       return wrong_sums(gs);
     });
     if (wrong.empty()) return true;
@@ -81,7 +82,8 @@ AuditedWork audited_cg(const Communicator& comm, const DeviceVector<double>& b, 
 std::vector<AuditedChoice> audited_exchanges(GatherScatter& gs, const SolveStrategies& strategies) {
   std::vector<AuditedChoice> choices;
   const auto add = [&](const Strategy& strategy) {
-    choices.push_back({strategy.name, strategy.name, [&gs, strategy] { gs.select(strategy); }});
+    choices.push_back(
+        {strategy.name, strategy.name, [&gs, strategy] { gs.select(FieldKind{}, strategy); }});
   };
   add(strategies.exchange);
   for (const Strategy& other : strategies.other_exchanges) add(other);
@@ -191,6 +193,23 @@ class CgRun {
   }
   const CgMethods& methods() const { return m_methods; }
 
+  /// Selects the V-cycle; without it, CG has no multigrid.
+  MultigridRecord select_multigrid(const SolveConditions& conditions) {
+    m_multigrid.emplace(MultigridProblem{m_comm,
+                                         m_input,
+                                         m_space,
+                                         m_geometry,
+                                         a(),
+                                         **m_fused,
+                                         m_b,
+                                         m_v,
+                                         {m_exchange->name, guarded_name(*m_all_reduce)}},
+                        m_guard);
+    const auto& paths = conditions.machine.paths;
+    return m_multigrid->select(m_input.tuning.budget_seconds, paths ? &*paths : nullptr,
+                               conditions.memory);
+  }
+
   CgResult iterate() {
     return m_methods.solve({m_input.iterations, m_input.tolerance},
                            [&](int iteration) { m_progress.update(iteration); });
@@ -212,7 +231,8 @@ class CgRun {
     record.dofs_per_second = static_cast<double>(record.total_dofs) * iterations_per_second;
     const int traffic = m_methods.traffic() > 0 ? m_methods.traffic() : host_traffic();
     const double bytes =
-        m_comm.sum(a().least_bytes() + double{sizeof(double)} * traffic * m_space.size());
+        m_comm.sum(a().least_bytes() + double{sizeof(double)} * traffic * m_space.size() +
+                   (m_multigrid ? m_multigrid->least_bytes() : 0));
     record.bytes_per_dof = bytes / static_cast<double>(record.total_dofs);
     record.bandwidth = bytes * iterations_per_second;
   }
@@ -260,11 +280,23 @@ class CgRun {
   std::optional<Audit> audit_exchanges(double iteration_seconds, const AuditOptions& options) {
     return unless_unavailable([&] {
       return with_vector_ops([&](const auto& ops) {
-        return audit_choice(
-            m_comm, audited_exchanges(m_space.gs(), m_strategies), iteration_seconds,
-            audited_cg(m_comm, m_b, m_v, m_project, [&] { return std::tie(a(), ops); }), options,
-            m_guard);
+        AuditedWork work =
+            audited_cg(m_comm, m_b, m_v, m_project, [&] { return std::tie(a(), ops); });
+        if (m_multigrid)
+          work.iterate = [&](int iterations) { m_multigrid->solve({iterations, 0}, {}); };
+        return audit_choice(m_comm, audited_exchanges(m_space.gs(), m_strategies),
+                            iteration_seconds, work, options, m_guard);
       });
+    });
+  }
+
+  /// CG with Jacobi to the same reduction as that of `record`; for comparison with multigrid.
+  JacobiComparison compare_with_jacobi(const SolveRecord& record) {
+    const double enough = std::max(2 * m_input.tuning.budget_seconds,
+                                   3 * (record.solve_seconds + record.multigrid->setup_seconds));
+    return communicating([&] {
+      return m_multigrid->compare_with_jacobi(record.residual / record.rhs_norm, enough,
+                                              a().inverse_diagonal());
     });
   }
 
@@ -289,12 +321,13 @@ class CgRun {
 
   /// Empty without a preconditioner.
   DeviceVector<double> inverse_diagonal() const {
-    if (m_input.preconditioner == Preconditioner::none) return {};
+    if (m_input.preconditioner != Preconditioner::jacobi) return {};
     return communicating([&] { return a().inverse_diagonal(); });
   }
 
-  /// Classic CG with scalars on the host.
-  CgResult host_cg(const CgOptions& options, const std::function<void(int)>& progress) const {
+  /// Classic CG with scalars on the host or, with multigrid, flexible CG.
+  CgResult host_cg(const CgOptions& options, const std::function<void(int)>& progress) {
+    if (m_multigrid) return m_multigrid->solve(options, progress);
     Kokkos::deep_copy(m_v.r, m_b);
     return with_vector_ops([&](const auto& ops) {
       return conjugate_gradients(m_comm, a(), ops, m_v, options, m_project, progress);
@@ -302,6 +335,7 @@ class CgRun {
   }
   /// Its traffic; see CgMethods::traffic().
   int host_traffic() const {
+    if (m_multigrid) return flexible_traffic;
     return with_vector_ops([&](const auto& ops) {
       return ops.traffic() + (m_project ? projection_traffic(m_space) + ops.products_traffic() : 0);
     });
@@ -351,6 +385,7 @@ class CgRun {
   Projection m_project;
   CgMethods m_methods;
   std::optional<Guarded<FusedVectorOps>> m_fused;  ///< empty with Kokkos Kernels
+  std::optional<MultigridRun> m_multigrid;         ///< empty with another preconditioner
 };
 
 }  // namespace
@@ -386,6 +421,10 @@ SolveRecord solve(const Communicator& comm, const Case& input, Discretization& d
   record.host_work = run.methods().host_work();
   record.strategy = run.methods().exchange().name;
   record.all_reduce = run.methods().all_reduce().name;
+  if (input.preconditioner == Preconditioner::multigrid) {
+    stage("selecting the V-cycle");
+    record.multigrid = run.select_multigrid(conditions);
+  }
 
   progress.stage(fmt::format("order {}: CG", record.order), input.iterations);
   const CgResult cg = run.iterate();
@@ -420,10 +459,16 @@ SolveRecord solve(const Communicator& comm, const Case& input, Discretization& d
     record.audit = run.audit_exchanges(iteration_seconds, options);
   }
   // Kokkos Kernels' products do not use these all-reduces.
-  if (!strategies.other_all_reduces.empty() && input.vector_ops == VectorOps::fused) {
+  if (!strategies.other_all_reduces.empty() && input.vector_ops == VectorOps::fused &&
+      !record.multigrid) {
     before_comparisons(record);
     stage("comparing the sums with others");
     record.sum_audit = run.audit_all_reduces(iteration_seconds, options);
+  }
+  if (record.multigrid) {
+    before_comparisons(record);
+    stage("comparing multigrid with Jacobi");
+    record.multigrid->jacobi = run.compare_with_jacobi(record);
   }
   return record;
 }

@@ -8,8 +8,8 @@
 
 #include "app/order_run.hpp"
 #include "gs/message_layout.hpp"
-#include "operators/elliptic_operator.hpp"
 #include "operators/on_rank_check.hpp"
+#include "operators/overlap_work.hpp"
 #include "selection/memory.hpp"
 #include "selection/replay.hpp"
 
@@ -99,12 +99,7 @@ TunedOrder tune_order(const Communicator& comm, const Case& input, const MeshSpe
   DeviceVector<double> rows;
   if (made) {
     const EllipticOperator& a = **made;
-    work.name = "Ax, boundary elements before and interior ones meanwhile";
-    work.before = [&](double portion, const ExecutionSpace& stream) {
-      a.apply_some_boundary(u, au, portion, stream);
-    };
-    work.meanwhile = [&](double portion) { a.apply_some_interior(u, au, portion); };
-    work.all = [&](double portion) { a.apply_some(u, au, portion); };
+    work = overlap_work(a, u, au);
     // With deterministic sums, the product is formed after the exchange, not during it.
     if (all_reduce && !space.is_deterministic()) {
       work.name += ", u·Au by " + all_reduce->name;

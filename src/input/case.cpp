@@ -93,6 +93,7 @@ void check_field(const YamlReader& keys, const YamlReader& gather_scatter_keys, 
 std::string why_host_alone(const Case& run) {
   if (run.vector_ops == VectorOps::kokkos_kernels) return "solver.vector_ops kokkos-kernels";
   if (run.summation == Summation::deterministic) return "deterministic true";
+  if (run.preconditioner == Preconditioner::multigrid) return "solver.preconditioner multigrid";
   if (run.lambda == 0 && run.mesh.fully_periodic())
     return "operator.lambda 0 in a periodic box, whose constants the host removes";
   return {};
@@ -112,6 +113,30 @@ void check_method(const YamlReader& solver_keys, const Case& run) {
       why.empty()
           ? given + "; allowed: launch host with variant classic, or launch plain or graph"
           : given + " and " + why + "; allowed: launch auto or host, with variant auto or classic");
+}
+
+void check_multigrid(YamlReader& keys, YamlReader& solver_keys, const Case& run) {
+  if (!run.solves() || run.preconditioner != Preconditioner::multigrid) return;
+  const YamlReader& multigrid_keys = solver_keys.section("multigrid");
+  const std::vector<int> orders = run.multigrid.orders.value_or(std::vector{run.solver_order});
+  if (orders.front() != run.solver_order)
+    fail_together(multigrid_keys, "orders", solver_keys, "order",
+                  fmt::format("given [{}] with solver.order {}; allowed: orders that begin with "
+                              "solver.order, or auto",
+                              fmt::join(orders, ", "), run.solver_order));
+  if (run.vector_ops == VectorOps::kokkos_kernels)
+    fail_together(solver_keys, "preconditioner", solver_keys, "vector_ops",
+                  "given multigrid with solver.vector_ops kokkos-kernels; allowed: multigrid with "
+                  "vector_ops fused, or none or jacobi");
+  if (run.summation == Summation::deterministic && run.multigrid.smoother == SmootherKind::schwarz)
+    fail_together(multigrid_keys, "smoother", keys, "deterministic",
+                  "given schwarz with deterministic true, but sums of its patches depend on the "
+                  "number of ranks; allowed: jacobi or auto");
+  if (run.mesh.geometry != Geometry::stored && run.multigrid.precision == Precision::single)
+    fail_together(multigrid_keys, "precision", keys.section("operator"), "geometry",
+                  fmt::format("given single with operator.geometry {}; allowed: single with "
+                              "geometry stored, or double or auto",
+                              name(run.mesh.geometry)));
 }
 
 // ---- The file -----------------------------------------------------------------------------------
@@ -202,7 +227,7 @@ Case parse_case(const std::string& text, const std::string& source,
   YamlReader keys(root);
   read_keys(keys, run);
   const YamlReader& mesh_keys = keys.section("mesh");
-  const YamlReader& solver_keys = keys.section("solver");
+  YamlReader& solver_keys = keys.section("solver");
   YamlReader& gather_scatter_keys = keys.section("gather_scatter");
   run.deformation_place = mesh_keys.place("deformation");
   run.report_place = keys.section("report").place("json");
@@ -226,6 +251,7 @@ Case parse_case(const std::string& text, const std::string& source,
         keys, "deterministic", solver_keys, "vector_ops",
         "given deterministic true with solver.vector_ops kokkos-kernels, which adds as it "
         "comes; allowed: deterministic with vector_ops fused");
+  check_multigrid(keys, solver_keys, run);
   check_method(solver_keys, run);
   return run;
 }

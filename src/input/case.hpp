@@ -10,6 +10,7 @@
 #include "gs/field_kind.hpp"
 #include "input/partition_input.hpp"
 #include "mesh/box_mesh.hpp"
+#include "multigrid/multigrid_choice.hpp"
 #include "operators/summation.hpp"
 #include "solver/problem_kind.hpp"
 #include "solver/solver_options.hpp"
@@ -37,6 +38,7 @@ struct Case {
 
   int solver_order = 7;
   Preconditioner preconditioner = Preconditioner::none;
+  MultigridChoice multigrid;  ///< if that is the preconditioner
   int iterations = 100;
   double tolerance = 0;  ///< relative to ‖b‖; 0: exactly `iterations`
   VectorOps vector_ops = VectorOps::fused;

@@ -14,6 +14,8 @@
 namespace nekbone_k {
 namespace {
 
+/// Beyond this, the direct solve takes longer than the levels that it replaces.
+constexpr int most_coarse_dofs = 20000;
 constexpr int max_int = std::numeric_limits<int>::max();
 /// Enough for a velocity, a temperature and many species.
 constexpr int max_components = 64;
@@ -194,8 +196,10 @@ std::vector<Key> make_table() {
       key("solver.order", field(&Case::solver_order), Integers{1, max_order},
           "Polynomial order of the solve; need not be in `orders`."),
       key("solver.preconditioner", field(&Case::preconditioner),
-          Choices<Preconditioner>{{Preconditioner::none, Preconditioner::jacobi}},
-          "The preconditioner of CG; `jacobi` is the diagonal of A."),
+          Choices<Preconditioner>{
+              {Preconditioner::none, Preconditioner::jacobi, Preconditioner::multigrid}},
+          "The preconditioner of CG: `jacobi` is the diagonal of A, `multigrid` a V-cycle "
+          "(docs/multigrid.md)."),
       key("solver.iterations", field(&Case::iterations), Integers{1, max_int},
           "Exact number of iterations if `solver.tolerance` is 0, else the maximum."),
       key("solver.tolerance", field(&Case::tolerance), Numbers{.at_least = 0, .below = 1},
@@ -229,6 +233,35 @@ std::vector<Key> make_table() {
             "needs it"},
            {CgLaunchChoice::graph,
             "a GPU replays recorded iterations; needs strategies that work without the host"}}),
+
+      section("solver.multigrid",
+              "The V-cycle of `solver.preconditioner: multigrid`. The run measures all that the "
+              "input leaves open, and selects the fastest (docs/multigrid.md)."),
+      key("solver.multigrid.orders", field(&Case::multigrid, &MultigridChoice::orders),
+          OrAuto<FallingIntegers>{{1, max_order}},
+          "Polynomial orders of the levels, from `solver.order` down. Coarser meshes follow, at "
+          "the "
+          "lowest order."),
+      key("solver.multigrid.smoother", field(&Case::multigrid, &MultigridChoice::smoother),
+          OrAuto<Choices<SmootherKind>>{{{SmootherKind::jacobi, SmootherKind::schwarz}}},
+          "What the smoother's polynomial accelerates: the diagonal of A, or overlapping additive "
+          "Schwarz on levels of order 3 or more. `deterministic: true` needs `jacobi`."),
+      key("solver.multigrid.polynomial", field(&Case::multigrid, &MultigridChoice::polynomial),
+          OrAuto<Choices<ChebyshevKind>>{
+              {{ChebyshevKind::first, ChebyshevKind::fourth, ChebyshevKind::optimized_fourth}}},
+          "Chebyshev polynomial of the first kind, of the fourth kind, or of the fourth kind with "
+          "optimised weights."),
+      key("solver.multigrid.degree", field(&Case::multigrid, &MultigridChoice::degree),
+          OrAuto<Integers>{{1, most_chebyshev_degree}},
+          "Degree of the smoother's polynomial: applications of A before and after the coarser "
+          "levels."),
+      key("solver.multigrid.precision", field(&Case::multigrid, &MultigridChoice::precision),
+          OrAuto<Choices<Precision>>{{{Precision::single, Precision::double_}}},
+          "Precision of the V-cycle: operators, vectors and messages. CG around it is always in "
+          "double."),
+      key("solver.multigrid.coarse_dofs", field(&Case::multigrid, &MultigridChoice::coarse_dofs),
+          Integers{1, most_coarse_dofs},
+          "Most DOFs of the level that every rank solves directly, by a dense inverse."),
 
       section("gather_scatter", "The exchange strategies, and the fields that they exchange."),
       names(

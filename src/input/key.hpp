@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -67,6 +68,12 @@ Json as_json(const T& value) {
     return name(value);
   else
     return value;
+}
+
+/// An empty value is `auto`.
+template <class T>
+Json as_json(const std::optional<T>& value) {
+  return value ? as_json(*value) : Json("auto");
 }
 
 /// A key whose field holds one value of `rule`, one for each direction, or a list of them.

@@ -57,6 +57,33 @@ std::string Integers::allowed(const YamlValue&) const {
 
 Json Integers::schema() const { return {{"type", "integer"}, {"minimum", min}, {"maximum", max}}; }
 
+std::optional<std::vector<int>> FallingIntegers::convert(const YamlValue& given) const {
+  const Integers one{min, max};
+  std::vector<int> values;
+  const auto add = [&](const YamlValue& item) {
+    const auto value = one.convert(item);
+    if (!value || (!values.empty() && *value >= values.back())) return false;
+    values.push_back(*value);
+    return true;
+  };
+  const bool is_right = given.kind == YamlValue::Kind::scalar
+                            ? add(given)
+                            : given.kind == YamlValue::Kind::list && !given.items.empty() &&
+                                  std::all_of(given.items.begin(), given.items.end(), add);
+  return is_right ? std::optional(values) : std::nullopt;
+}
+
+std::string FallingIntegers::allowed(const YamlValue&) const {
+  return fmt::format("a falling list of integers from {} to {}", max, min);
+}
+
+Json FallingIntegers::schema() const {
+  return {{"type", "array"},
+          {"items", {{"type", "integer"}, {"minimum", min}, {"maximum", max}}},
+          {"minItems", 1},
+          {"uniqueItems", true}};
+}
+
 std::optional<double> Numbers::convert(const YamlValue& given) const {
   const auto value = is_plain(given) ? to_number<double>(given.text) : std::nullopt;
   if (!value || !std::isfinite(*value)) return std::nullopt;

@@ -93,6 +93,36 @@ struct Choices {
   }
 };
 
+/// A list of at least one integer from min to max, each smaller than the one before; or one integer
+/// without brackets.
+struct FallingIntegers {
+  using Value = std::vector<int>;
+  int min, max;
+
+  std::optional<std::vector<int>> convert(const YamlValue& given) const;
+  std::string allowed(const YamlValue& given) const;
+  std::string type() const { return "list of integers"; }
+  Json schema() const;
+};
+
+/// `auto`, which is an empty value, or a value of another rule.
+template <class Rule>
+struct OrAuto {
+  using Value = std::optional<typename Rule::Value>;
+  Rule rule;
+
+  std::optional<Value> convert(const YamlValue& given) const {
+    if (Words{{"auto"}}.convert(given)) return Value{};
+    const auto value = rule.convert(given);
+    return value ? std::optional<Value>(value) : std::nullopt;
+  }
+  std::string allowed(const YamlValue& given) const { return "auto, or " + rule.allowed(given); }
+  std::string type() const { return "auto or " + rule.type(); }
+  Json schema() const {
+    return {{"oneOf", Json::array({rule.schema(), Json{{"enum", Json::array({"auto"})}}})}};
+  }
+};
+
 /// Name of a file. Rejects a number, true or false without quotes.
 struct FileNames {
   using Value = std::string;

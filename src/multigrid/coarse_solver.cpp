@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <optional>
 #include <type_traits>
 #include <unordered_map>
 
@@ -14,6 +15,9 @@
 
 namespace nekbone_k {
 namespace {
+
+/// Largest inverse on constants, scaled; a float holds it.
+constexpr double most_inverse = 1e30;
 
 /// The mesh as if this rank had all of it.
 BoxMesh whole(const MeshSpec& mesh, int order) { return BoxMesh(mesh.divided_by({}), order, 1, 0); }
@@ -64,20 +68,25 @@ std::vector<double> assembled_matrix(const BoxMesh& mesh, const WholeMesh& dofs,
   return matrix;
 }
 
-/// The inverse, or the pseudo-inverse if constants are the null space.
-std::vector<double> inverse(std::vector<double> matrix, int n, bool is_singular) {
-  if (is_singular && n == 1) return {0};  // the entry is rounding
+/// The inverse of A. `energy` is 1ᵀ A 1 if constants are the null space of the stiffness: then the
+/// inverse on constants is 1 / `energy`, at most `limit`, and 0 if A is singular.
+std::vector<double> inverse(std::vector<double> matrix, int n, std::optional<double> energy,
+                            double limit) {
   // Adding c 11ᵀ makes the matrix definite and changes only its action on constants; the inverse
   // then has 11ᵀ / (c n²) too much.
-  double c = 0;
-  if (is_singular) {
-    for (int i = 0; i < n; ++i) c += matrix[std::size_t(i) * n + i];
-    c /= double{1} * n * n;
-    for (double& entry : matrix) entry += c;
+  double trace = 0;
+  for (int i = 0; i < n; ++i) trace += matrix[std::size_t(i) * n + i];
+  const double added = trace;  // c n²
+  constexpr double negligible = 1e-8;
+  if (!energy || *energy > negligible * added) {
+    require(invert_by_cholesky(matrix, n), "the coarsest operator is not positive definite");
+    return matrix;
   }
+  const double of_constants = *energy > 0 ? std::min(1 / *energy, limit) : 0;
+  if (n == 1) return {of_constants};  // the rest of the entry is rounding
+  for (double& entry : matrix) entry += added / (double{1} * n * n);
   require(invert_by_cholesky(matrix, n), "the coarsest operator is not positive definite");
-  if (is_singular)
-    for (double& entry : matrix) entry -= 1 / (c * n * n);
+  for (double& entry : matrix) entry += of_constants - 1 / added;
   return matrix;
 }
 
@@ -142,9 +151,11 @@ CoarseSolver<T>::CoarseSolver(const Communicator& comm, const AssembledSpace& fi
       m_is_deterministic ? DeviceVector<T>("nekbone_k: coarse residual", dofs.size()) : m_summed;
   m_solution = DeviceVector<T>("nekbone_k: coarse solution", dofs.size());
 
-  const bool is_singular = lambda == 0 && mesh.spec().fully_periodic();
-  const std::vector<double> values =
-      inverse(assembled_matrix(mesh, dofs, lambda), dofs.size(), is_singular);
+  std::optional<double> energy;
+  const auto& extent = mesh.spec().extent;
+  if (mesh.spec().fully_periodic()) energy = lambda * extent[0] * extent[1] * extent[2];
+  const std::vector<double> values = inverse(assembled_matrix(mesh, dofs, lambda), dofs.size(),
+                                             energy, /*limit=*/most_inverse * scale);
   m_inverse = decltype(m_inverse)("nekbone_k: coarse inverse", dofs.size(), dofs.size());
   const auto host = Kokkos::create_mirror_view(m_inverse);
   for (std::size_t i = 0; i < values.size(); ++i)

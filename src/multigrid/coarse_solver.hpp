@@ -11,7 +11,9 @@ namespace nekbone_k {
 
 /// P A⁻¹ Pᵀ with the operator A of the coarsest level and the interpolation P from there to a finer
 /// level. Every rank has A⁻¹, a dense matrix. One all-reduce sums the restricted vector. If A is
-/// singular, its pseudo-inverse is used, so that the mean of the solution is zero.
+/// singular, its pseudo-inverse is used, so that the mean of the solution is zero. In a periodic
+/// box with a small λ, the inverse on constants is that of their energy, which rounding cannot
+/// spoil.
 ///
 /// On a deterministic space, the all-reduce copies values of the finer level instead, and each rank
 /// restricts all of them, so no sum depends on the division among ranks.

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "multigrid/multigrid.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <type_traits>
 #include <utility>
 
+#include "core/errors.hpp"
 #include "operators/null_space.hpp"
 #include "solver/lanczos.hpp"
 #include "solver/problem.hpp"
@@ -106,6 +109,11 @@ Multigrid<T>::Multigrid(const Communicator& comm, AssembledSpace& finest,
   const auto plans =
       plan_levels(finest.mesh().spec(), orders, comm.size(), options.coarse_dofs, is_valid);
   m_coarsest = plans.back();
+  if (m_coarsest.total_dofs() > most_direct_dofs)
+    throw InputError(
+        fmt::format("multigrid cannot coarsen this mesh below {} DOFs, too many for the direct "
+                    "solve; allowed: at most {}; use fewer ranks, or solver.preconditioner jacobi",
+                    m_coarsest.total_dofs(), most_direct_dofs));
   m_levels.reserve(plans.size() - 1);
   for (std::size_t l = 0; l + 1 < plans.size(); ++l) {
     Level& level = m_levels.emplace_back();
@@ -143,7 +151,7 @@ void Multigrid<T>::set_up(Level& level, const GeometricFactors* finest, double l
   if (!std::is_same_v<T, double> && finest) m_scale = scale_of(m_comm, inverse_diagonal);
   // The sums of Schwarz patches depend on the division among ranks.
   std::unique_ptr<AdditiveSchwarz<T>> schwarz;
-  if (options.smoothing == Smoothing::schwarz && space.mesh().order() >= least_schwarz_order &&
+  if (options.smoother == SmootherKind::schwarz && space.mesh().order() >= least_schwarz_order &&
       !space.is_deterministic()) {
     schwarz = std::make_unique<AdditiveSchwarz<T>>(m_comm, space, lambda, m_scale);
     SchwarzInverse<T> s(*schwarz, space, m_scale);
@@ -163,7 +171,7 @@ void Multigrid<T>::set_up(Level& level, const GeometricFactors* finest, double l
     level.own_factors = std::make_unique<SingleFactors>(factors, space, m_scale);
     level.a = std::make_unique<EllipticOperatorOf<T>>(space, *level.own_factors, lambda);
   }
-  auto steps = chebyshev_steps(options.smoother, options.degree, level.lambda_max);
+  auto steps = chebyshev_steps(options.polynomial, options.degree, level.lambda_max);
   level.smoother =
       schwarz
           ? std::make_unique<Smoother<T>>(*level.a, std::move(schwarz), std::move(steps))
@@ -190,11 +198,63 @@ void Multigrid<T>::apply(const DeviceVector<double>& r, const DeviceVector<doubl
 }
 
 template <class T>
+void Multigrid<T>::set_polynomial(ChebyshevKind kind, int degree) {
+  for (Level& level : m_levels)
+    level.smoother->set_steps(chebyshev_steps(kind, degree, level.lambda_max));
+}
+
+template <class T>
+double Multigrid<T>::least_bytes() const {
+  double bytes = 0;
+  for (const Level& level : m_levels) {
+    const int degree = level.smoother->degree();
+    // Values per entry: 4 in the first step, 8 in each other one, 3 in each of the correction and
+    // the residual.
+    const double values = 4 + 8 * (degree - 1) + 8 * degree + 3 + 3;
+    bytes += 2 * degree * level.a->least_bytes() + values * sizeof(T) * level.space->size();
+  }
+  return bytes;
+}
+
+template <class T>
+double Multigrid<T>::estimated_bytes(const BoxMesh& finest, const MultigridOptions& options) {
+  const auto orders = options.orders.empty() ? halved_orders(finest.order()) : options.orders;
+  const double vector = sizeof(double) * finest.lattice_volume();
+  const double factors = GeometricFactors::estimated_bytes(finest);
+  constexpr double size = double{sizeof(T)} / sizeof(double);
+  const bool shares_factors = std::is_same_v<T, double>;
+  // The finest level has the space of the problem.
+  double bytes = 6 * size * vector + (shares_factors ? 0 : factors * size);
+  double coarser = 0;
+  for (std::size_t l = 1; l < orders.size(); ++l) {
+    const double share = std::pow((orders[l] + 1.0) / finest.nq(), 3);
+    coarser =
+        share * (AssembledSpace::estimated_bytes(finest) + factors * size + 6 * size * vector);
+    bytes += coarser;
+  }
+  if (options.smoother == SmootherKind::schwarz)
+    for (const int order : orders)
+      if (order >= least_schwarz_order) {
+        // Results, sums of them, and lists of values.
+        const double points = std::pow((order + 3.0) / finest.nq(), 3) * finest.lattice_volume();
+        bytes += points * 1.5 * (2 * sizeof(T) + 2 * sizeof(LocalIndex));
+      }
+  // Coarser meshes halve the elements at least. During set-up, a level has vectors in double, and a
+  // level in single precision also has its factors in double.
+  bytes += coarser + 4 * vector + (shares_factors ? 0 : factors / 8);
+  return bytes + 2.0 * sizeof(double) * options.coarse_dofs * options.coarse_dofs;
+}
+
+template <class T>
 void Multigrid<T>::cycle(std::size_t l) {
+  if (l == m_levels.size()) {
+    m_coarse_solver->solve(m_levels.back().v.r, m_levels.back().v.z);
+    return;
+  }
   Level& level = m_levels[l];
   level.smoother->smooth_from_zero(level.v);
   if (l + 1 == m_levels.size()) {
-    m_coarse_solver->solve(level.v.r, level.v.z);
+    cycle(l + 1);
   } else {
     const LevelVectors<T>& coarser = m_levels[l + 1].v;
     if (level.order_transfer)

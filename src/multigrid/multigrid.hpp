@@ -8,22 +8,17 @@
 
 #include "multigrid/coarse_solver.hpp"
 #include "multigrid/mesh_transfer.hpp"
+#include "multigrid/multigrid_choice.hpp"
 #include "multigrid/order_transfer.hpp"
 #include "multigrid/smoother.hpp"
 
 namespace nekbone_k {
 
-/// The preconditioner that a Chebyshev smoother accelerates.
-enum class Smoothing {
-  jacobi,  ///< the inverse diagonal
-  schwarz  ///< AdditiveSchwarz on levels of order >= least_schwarz_order; others use Jacobi
-};
-
 /// Choices of a V-cycle.
 struct MultigridOptions {
   std::vector<int> orders;  ///< falling, from the solver's; empty: halved_orders()
-  Smoothing smoothing = Smoothing::jacobi;
-  ChebyshevKind smoother = ChebyshevKind::optimized_fourth;
+  SmootherKind smoother = SmootherKind::jacobi;
+  ChebyshevKind polynomial = ChebyshevKind::optimized_fourth;
   int degree = 3;             ///< of the smoother, before and after the coarser levels
   double coarse_dofs = 1000;  ///< most DOFs of the level that is solved directly
 };
@@ -32,6 +27,9 @@ struct MultigridOptions {
 inline constexpr double eigenvalue_margin = 1.1;
 /// Steps of Lanczos' method for that estimate.
 inline constexpr int eigenvalue_steps = 15;
+
+/// Most DOFs of the level that is solved directly, however the mesh can be coarsened.
+inline constexpr std::int64_t most_direct_dofs = 20000;
 
 /// M ≈ A⁻¹: one V-cycle with as many smoothing steps before as after the coarser levels, so M is
 /// symmetric. With T = float, all levels are in single precision: operators and vectors are scaled
@@ -58,21 +56,34 @@ class Multigrid {
 
   /// Sets up all levels below `finest`, whose operator has λ = `lambda`. Keeps references.
   /// Collective, and so is destruction. Throws InternalError if the coarsest operator is not
-  /// positive definite.
+  /// positive definite, and InputError on every rank if it has more than most_direct_dofs.
   Multigrid(const Communicator& comm, AssembledSpace& finest, const GeometricFactors& factors,
             double lambda, const MultigridOptions& options);
 
   /// z = M r. `norm` is ‖r‖. Assembled vectors in device memory. Collective.
   void apply(const DeviceVector<double>& r, const DeviceVector<double>& z, double norm);
 
+  /// Changes the polynomial of the smoothers of all levels. Not collective.
+  void set_polynomial(ChebyshevKind kind, int degree);
+
+  /// One V-cycle from a level down: its v.x from its v.b. For the number of levels(), the direct
+  /// solve alone. Collective.
+  void cycle(std::size_t level);
+
+  std::vector<Level>& levels() { return m_levels; }
   const std::vector<Level>& levels() const { return m_levels; }
   /// The level that is solved directly.
   const LevelPlan& coarsest() const { return m_coarsest; }
 
+  /// Minimum traffic of one V-cycle on this rank, in bytes: operators and vectors of all levels but
+  /// the last, without transfers. Not collective.
+  double least_bytes() const;
+  /// Memory of all levels on a rank, in bytes, an upper bound. Not collective.
+  static double estimated_bytes(const BoxMesh& finest, const MultigridOptions& options);
+
  private:
   void set_up(Level& level, const GeometricFactors* finest, double lambda,
               const MultigridOptions& options);
-  void cycle(std::size_t level);
 
   const Communicator& m_comm;
   std::vector<Level> m_levels;

@@ -59,6 +59,7 @@ class Smoother {
   }
 
   int degree() const { return static_cast<int>(m_steps.size()); }
+  void set_steps(std::vector<ChebyshevStep> steps) { m_steps = std::move(steps); }
   /// Null with Jacobi.
   AdditiveSchwarz<T>* schwarz() const { return m_schwarz.get(); }
 

@@ -27,6 +27,12 @@ std::string order_text(const OrderRecord& order, ReportDetail detail = ReportDet
 std::string all_reduce_text(const AllReduceRecord& tuning,
                             ReportDetail detail = ReportDetail::usual);
 std::string solve_text(const SolveRecord& solve, const MachineRecord& machine, ReportDetail detail);
+/// The V-cycles that were tried, and the levels of the selected one.
+std::string multigrid_text(const MultigridRecord& record, ReportDetail detail);
+/// A V-cycle in words.
+std::string name(const MultigridMethod& method);
+/// The line that compares multigrid with Jacobi; empty without a comparison.
+std::string multigrid_comparison(const SolveRecord& solve);
 /// Follows solve_text() under the same heading.
 std::string comparisons_text(const SolveRecord& solve);
 /// Mean and standard deviation of every strategy at every order. All orders must have been tuned

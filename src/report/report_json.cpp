@@ -277,6 +277,59 @@ Json methods_json(const CgTuning& t) {
   };
 }
 
+Json multigrid_json(const std::optional<MultigridRecord>& record) {
+  if (!record) return nullptr;
+  Json candidates = Json::array(), levels = Json::array();
+  for (const MultigridCandidate& c : record->candidates)
+    candidates.push_back({
+        {"orders", c.method.orders},
+        {"smoother", name(c.method.smoother)},
+        {"polynomial", name(c.method.polynomial)},
+        {"degree", c.method.degree},
+        {"precision", name(c.method.precision)},
+        {"tried", c.tried},
+        {"available", c.available},
+        {"verified", c.verified},
+        {"failure", c.failure.empty() ? Json(nullptr) : Json(c.failure)},
+        {"digits_per_iteration", number(c.digits)},
+        {"once_s", c.verified ? number(c.once) : Json(nullptr)},
+        {"selected", c.selected},
+        {"timing", stage_json(c.timing)},
+    });
+  for (const MultigridLevel& level : record->levels)
+    levels.push_back({
+        {"order", level.order},
+        {"elements", level.elements},
+        {"total_dofs", level.total_dofs},
+        {"direct", level.is_direct},
+        {"largest_eigenvalue", level.is_direct ? Json(nullptr) : number(level.eigenvalue_bound)},
+        {"strategy", level.strategy.empty() ? Json(nullptr) : Json(level.strategy)},
+        {"exchange_s", optional_number(level.exchange_seconds)},
+        {"cycle_s", number(level.seconds)},
+    });
+  Json uniform = nullptr, jacobi = nullptr;
+  if (const auto& u = record->uniform)
+    uniform = {{"strategy", u->strategy},
+               {"cycle_s", number(u->seconds)},
+               {"selected_cycle_s", number(u->selected_seconds)}};
+  if (const auto& j = record->jacobi)
+    jacobi = {{"iterations", j->iterations},
+              {"solve_s", number(j->seconds)},
+              {"converged", j->converged}};
+  return {
+      {"why_no_other", record->why.empty() ? Json(nullptr) : Json(record->why)},
+      {"rounds", record->rounds},
+      {"iterations", record->iterations},
+      {"tune_s", number(record->tune_seconds)},
+      {"setup_s", number(record->setup_seconds)},
+      {"cycle_s", number(record->cycle_seconds)},
+      {"candidates", candidates},
+      {"levels", levels},
+      {"one_strategy_for_all", uniform},
+      {"jacobi", jacobi},
+  };
+}
+
 Json solve_json(const SolveRecord& s, const MemoryBandwidth& memory) {
   Json left_out = Json::array();
   for (const auto& [strategy, failure] : s.left_out)
@@ -291,6 +344,7 @@ Json solve_json(const SolveRecord& s, const MemoryBandwidth& memory) {
       {"host_launches", number(s.host_work.launches)},
       {"host_waits", s.host_work.waits},
       {"methods", methods_json(s.methods)},
+      {"multigrid", multigrid_json(s.multigrid)},
       {"passed", s.passed},
       {"verdict", s.verdict},
       {"elements", s.elements},

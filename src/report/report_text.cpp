@@ -162,6 +162,7 @@ std::string figure_of_merit_text(const SolveRecord& solve) {
 std::string solve_text(const SolveRecord& solve, const MachineRecord& machine,
                        ReportDetail detail) {
   std::string text = methods_text(solve.methods, detail);
+  if (solve.multigrid) text += multigrid_text(*solve.multigrid, detail);
   text += fmt::format("\n{}", heading(fmt::format("CG at order {}, strategy {}, all-reduce {}{}",
                                                   solve.order, solve.strategy, solve.all_reduce,
                                                   solve.kernels_sum ? " and MPI_Allreduce" : "")));
@@ -171,7 +172,8 @@ std::string solve_text(const SolveRecord& solve, const MachineRecord& machine,
   for (const auto& [strategy, failure] : solve.left_out)
     text += labelled_line("excluded", fmt::format("{}, which was selected: {}", strategy, failure));
   if (solve.history.empty()) return text + labelled_line("FAIL", solve.verdict);  // not begun
-  text += labelled_line("method", method_text(solve.method));
+  text += labelled_line("method", solve.multigrid ? "flexible CG, one V-cycle per iteration"
+                                                  : method_text(solve.method));
   text += labelled_line("iterations", iterations_text(solve));
   text += labelled_line("residual", fmt::format("{} recursive, {} recomputed as b - Ax",
                                                 relative(solve.residual, solve.rhs_norm),
@@ -184,7 +186,8 @@ std::string solve_text(const SolveRecord& solve, const MachineRecord& machine,
   text += labelled_line("peak memory", bytes_text(solve.peak_memory) + ", all ranks together");
   text += labelled_line("FOM", figure_of_merit_text(solve));
   text += labelled_line("traffic", traffic_text(solve, machine.bandwidth));
-  if (solve.iterations > 0) text += labelled_line("limits", limits_text(solve, machine));
+  if (solve.iterations > 0 && !solve.multigrid)
+    text += labelled_line("limits", limits_text(solve, machine));
   if (solve.checksum)
     text +=
         labelled_line("checksum", fmt::format("{:016x}, of the solution's bits: the same for every "
@@ -206,6 +209,7 @@ std::string comparisons_text(const SolveRecord& solve) {
     text += labelled_line("regret", audit_text(*solve.audit));
   else if (solve.passed && !solve.why_no_audit.empty())
     text += labelled_line("regret", "not known: " + solve.why_no_audit);
+  text += multigrid_comparison(solve);
   if (solve.sum_audit)
     text += text.find("regret") == std::string::npos
                 ? labelled_line("regret", "all-reduce: " + audit_text(*solve.sum_audit))

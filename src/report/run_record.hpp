@@ -14,6 +14,7 @@
 #include "input/case.hpp"
 #include "machine/machine_record.hpp"
 #include "mesh/partition_model.hpp"
+#include "report/multigrid_record.hpp"
 #include "tuning/all_reduce_tuner.hpp"
 #include "tuning/audit.hpp"
 #include "tuning/decision_cache.hpp"
@@ -123,6 +124,7 @@ struct SolveRecord {
   CgMethod method;
   CgTuning methods;
   HostWork host_work;
+  std::optional<MultigridRecord> multigrid;  ///< if it is the preconditioner
   bool kernels_sum = false;  ///< Kokkos Kernels' products use MPI_Allreduce; p·Ap uses all_reduce
   std::vector<LeftOut> left_out;
   int iterations = 0;

@@ -14,6 +14,7 @@
 #include "core/message_memory.hpp"
 #include "operators/assembled_space.hpp"
 #include "operators/geometric_factors.hpp"
+#include "selection/multigrid_candidates.hpp"
 #include "solver/cg_extra_vectors.hpp"
 
 namespace nekbone_k {
@@ -59,19 +60,33 @@ double kept_buffers(const ElementBox& box, const Case& input) {
   return kept;
 }
 
+/// Bytes of the first V-cycle that the case allows. Others are tried only if they fit.
+double multigrid_bytes(const BoxMesh& mesh, const Case& input) {
+  return with_value_type(first_precision(input), [&]<class T>(T) {
+    return Multigrid<T>::estimated_bytes(
+        mesh, {.orders = input.multigrid.orders.value_or(std::vector<int>{}),
+               .coarse_dofs = static_cast<double>(input.multigrid.coarse_dofs)});
+  });
+}
+
 double solve_memory(const BoxMesh& mesh, const Case& input) {
   int vectors = 5;  // b, x, r, p, Ap
   if (input.preconditioner == Preconditioner::jacobi) ++vectors;
   if (input.preconditioner == Preconditioner::jacobi &&
       input.vector_ops == VectorOps::kokkos_kernels)
     ++vectors;
+  double multigrid = 0;
+  if (input.preconditioner == Preconditioner::multigrid) {
+    ++vectors;  // z
+    multigrid = multigrid_bytes(mesh, input);
+  }
   // Without a pinned variant, CG takes only those whose vectors fit.
   if (input.variant != CgVariantChoice::automatic && !input.cg_methods().empty())
     vectors += CgExtraVectors::count(input.cg_methods().front().variant,
                                      input.preconditioner == Preconditioner::jacobi);
   return rank_overhead + AssembledSpace::estimated_bytes(mesh) +
          GeometricFactors::estimated_bytes(mesh) + vectors * vector_bytes(mesh) +
-         kept_buffers(mesh.box(), input) +
+         kept_buffers(mesh.box(), input) + multigrid +
          // The cost of deterministic sums is measured against a second space with ordinary sums.
          (input.summation == Summation::deterministic ? AssembledSpace::estimated_bytes(mesh) : 0);
 }

@@ -8,7 +8,7 @@
 
 namespace nekbone_k {
 
-enum class Preconditioner { none, jacobi };
+enum class Preconditioner { none, jacobi, multigrid };
 
 /// Implementation of CG's vector operations: this project's fused kernels, or Kokkos Kernels.
 enum class VectorOps { fused, kokkos_kernels };
@@ -45,7 +45,14 @@ enum class CgLaunchChoice { automatic, host, plain, graph };
 
 /// The name in the input and the report.
 inline const char* name(Preconditioner preconditioner) {
-  return preconditioner == Preconditioner::jacobi ? "jacobi" : "none";
+  switch (preconditioner) {
+    case Preconditioner::none:
+      return "none";
+    case Preconditioner::jacobi:
+      return "jacobi";
+    default:
+      return "multigrid";
+  }
 }
 
 inline const char* name(CgVariant variant) {

@@ -122,7 +122,7 @@ class PlainCycle {
       Level& made = m_levels.emplace_back();
       made.a = std::make_unique<ReferenceOperator>(level.plan.mesh, level.plan.order, lambda);
       made.inverse_diagonal = ScaledOperator(*made.a).inverse_diagonal;
-      made.steps = chebyshev_steps(options.smoother, options.degree, level.lambda_max);
+      made.steps = chebyshev_steps(options.polynomial, options.degree, level.lambda_max);
     }
     for (std::size_t l = 0; l < m_levels.size(); ++l)
       m_levels[l].to_coarser = std::make_unique<PlainInterpolation>(
@@ -192,11 +192,11 @@ TYPED_TEST(MultigridOf, EqualsThePlainCycle) {
         Case{cycle_box({3, 3, 3}, all_dirichlet),
              3,
              5.0,
-             {.orders = {3, 2}, .smoother = ChebyshevKind::first, .coarse_dofs = 30}},
+             {.orders = {3, 2}, .polynomial = ChebyshevKind::first, .coarse_dofs = 30}},
         Case{cycle_box({7, 1, 1}, all_periodic),
              3,
              1.0,
-             {.orders = {}, .smoother = ChebyshevKind::fourth, .degree = 1, .coarse_dofs = 1}}}) {
+             {.orders = {}, .polynomial = ChebyshevKind::fourth, .degree = 1, .coarse_dofs = 1}}}) {
     SCOPED_TRACE(fmt::format("order {}, lambda {}", c.order, c.lambda));
     Cycled<TypeParam> s(MPI_COMM_WORLD, c.spec, c.order, c.lambda, c.options);
     const PlainCycle expected(s.m, c.lambda, c.options);
@@ -369,7 +369,7 @@ TYPED_TEST(MultigridOf, SolvesWithEverySmoother) {
     for (const int degree : {1, 4}) {
       SCOPED_TRACE(fmt::format("{}, degree {}", name(kind), degree));
       MultigridOptions options = this->small_coarsest();
-      options.smoother = kind;
+      options.polynomial = kind;
       options.degree = degree;
       const int count =
           count_iterations<TypeParam>(cycle_box({3, 3, 2}, all_periodic), 3, 0.0, options);

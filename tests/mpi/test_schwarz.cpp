@@ -210,7 +210,7 @@ TEST(SchwarzOneElement, IsThePseudoInverse) {
 
 // Iterations of CG with a V-cycle on a distorted box.
 template <class T>
-int iterations(Smoothing smoothing) {
+int iterations(SmootherKind smoother) {
   MeshSpec spec;
   spec.elements = {4, 4, 4};
   spec.extent = {1, 1, 8};
@@ -221,11 +221,11 @@ int iterations(Smoothing smoothing) {
   const GeometricFactors factors(space);
   const EllipticOperator a(space, factors, 0);
   MultigridOptions options;
-  options.smoothing = smoothing;
+  options.smoother = smoother;
   options.coarse_dofs = 20;
   Multigrid<T> m(comm, space, factors, 0, options);
   const auto& levels = m.levels();
-  EXPECT_EQ(levels[0].smoother->schwarz() != nullptr, smoothing == Smoothing::schwarz);
+  EXPECT_EQ(levels[0].smoother->schwarz() != nullptr, smoother == SmootherKind::schwarz);
   EXPECT_EQ(levels.back().plan.order, 1);
   EXPECT_EQ(levels.back().smoother->schwarz(), nullptr);
   const FlexibleCgVectors v{{space.make_vector("x"), space.make_vector("r"), space.make_vector("p"),
@@ -240,10 +240,10 @@ int iterations(Smoothing smoothing) {
 }
 
 TEST(SchwarzSmoother, NeedsFewerIterationsThanJacobiIfStretched) {
-  const int jacobi = iterations<double>(Smoothing::jacobi);
-  const int schwarz = iterations<double>(Smoothing::schwarz);
+  const int jacobi = iterations<double>(SmootherKind::jacobi);
+  const int schwarz = iterations<double>(SmootherKind::schwarz);
   EXPECT_LT(schwarz, jacobi / 2);
-  EXPECT_NEAR(iterations<float>(Smoothing::schwarz), schwarz, 2);
+  EXPECT_NEAR(iterations<float>(SmootherKind::schwarz), schwarz, 2);
 }
 
 TEST(SchwarzSmoother, IsJacobiOnADeterministicSpace) {
@@ -254,7 +254,7 @@ TEST(SchwarzSmoother, IsJacobiOnADeterministicSpace) {
   AssembledSpace space(comm, BoxMesh(spec, 3, comm.size(), comm.rank()), Summation::deterministic);
   const GeometricFactors factors(space);
   MultigridOptions options;
-  options.smoothing = Smoothing::schwarz;
+  options.smoother = SmootherKind::schwarz;
   Multigrid<double> m(comm, space, factors, 0, options);
   EXPECT_EQ(m.levels()[0].smoother->schwarz(), nullptr);
 }

@@ -8,6 +8,7 @@
 #include "app/cg_methods.hpp"
 #include "app/order_run.hpp"
 #include "core/errors.hpp"
+#include "report/report.hpp"
 #include "support/made_up_strategies.hpp"
 
 namespace nekbone_k {
@@ -181,6 +182,67 @@ TEST(SolveMethods, TakeTheFirstStrategyWithoutTheHost) {
   EXPECT_EQ(*first_queued(2, others, is_even), 2);
   EXPECT_EQ(*first_queued(1, others, is_even), 4);
   EXPECT_EQ(first_queued(1, {5, 7}, is_even), nullptr);
+}
+
+TEST_F(Solve, SelectsAVCycle) {
+  const SolveRecord record = solve_by(good("good"), {}, "preconditioner: multigrid");
+  EXPECT_TRUE(record.passed) << record.verdict;
+  EXPECT_LE(record.iterations, 20);
+  ASSERT_TRUE(record.multigrid);
+  const MultigridRecord& multigrid = *record.multigrid;
+  ASSERT_NE(multigrid.selected(), nullptr);
+  EXPECT_EQ(multigrid.selected()->method.orders.front(), 3);
+  EXPECT_EQ(multigrid.candidates.front().method.degree, 3);
+  ASSERT_GE(multigrid.levels.size(), 2u);
+  EXPECT_EQ(multigrid.levels.front().total_dofs, 12 * 12 * 12);
+  EXPECT_TRUE(multigrid.levels.back().is_direct);
+  for (std::size_t l = 1; l < multigrid.levels.size(); ++l)
+    EXPECT_LT(multigrid.levels[l].total_dofs, multigrid.levels[l - 1].total_dofs);
+  for (const MultigridLevel& level : multigrid.levels)
+    EXPECT_EQ(level.strategy.empty(), level.is_direct || m_comm.size() == 1);
+  EXPECT_GT(multigrid.cycle_seconds, 0);
+  // Whichever is selected, it is the same on every rank.
+  for (const std::string& other : m_comm.gather(name(multigrid.selected()->method)))
+    EXPECT_EQ(other, name(multigrid.selected()->method));
+}
+
+TEST_F(Solve, TakesTheVCycleOfTheInput) {
+  const SolveRecord record = solve_by(good("good"), {},
+                                      "preconditioner: multigrid, multigrid: {orders: [3, 2], "
+                                      "smoother: jacobi, polynomial: chebyshev-1, degree: 2, "
+                                      "precision: double, coarse_dofs: 30}");
+  EXPECT_TRUE(record.passed) << record.verdict;
+  ASSERT_TRUE(record.multigrid);
+  ASSERT_EQ(record.multigrid->candidates.size(), 1u);
+  const MultigridMethod expected{
+      {3, 2}, SmootherKind::jacobi, ChebyshevKind::first, 2, Precision::double_};
+  EXPECT_EQ(record.multigrid->selected()->method, expected);
+  EXPECT_EQ(record.multigrid->levels[1].order, 2);
+  EXPECT_EQ(record.multigrid->levels[1].total_dofs, 8 * 8 * 8);
+  EXPECT_LE(record.multigrid->levels.back().total_dofs, 30);
+}
+
+TEST_F(Solve, ComparesMultigridWithJacobi) {
+  const SolveRecord record =
+      solve_by(good("good"), {}, "preconditioner: multigrid", 1e15, 1e-6, true);
+  EXPECT_TRUE(record.passed) << record.verdict;
+  ASSERT_TRUE(record.multigrid && record.multigrid->jacobi);
+  if (record.multigrid->jacobi->converged) {
+    EXPECT_GT(record.multigrid->jacobi->iterations, record.iterations);
+  }
+}
+
+TEST_F(Solve, DoesNotTryAVCycleThatDoesNotFit) {
+  // Enough for the first hierarchy, which the estimate has counted.
+  const SolveRecord record =
+      solve_by(good("good"), {}, "preconditioner: multigrid, multigrid: {smoother: jacobi}", 1);
+  EXPECT_TRUE(record.passed) << record.verdict;
+  ASSERT_TRUE(record.multigrid);
+  for (const MultigridCandidate& c : record.multigrid->candidates) {
+    const bool same_levels =
+        c.method.orders == std::vector{3, 1} && c.method.precision == Precision::single;
+    EXPECT_EQ(c.available, same_levels) << name(c.method) << ": " << c.failure;
+  }
 }
 
 }  // namespace

@@ -285,8 +285,28 @@ const std::vector<Mistake> unknown_words{
      "x.yaml:1: operator.geometry: given 'bilinear'; allowed: one of stored, trilinear, affine; "
      "did you mean 'trilinear'?"},
     {"Preconditioner", "solver: {preconditioner: Jacobi}",
-     "x.yaml:1: solver.preconditioner: given 'Jacobi'; allowed: one of none, jacobi; did you mean "
-     "'jacobi'?"},
+     "x.yaml:1: solver.preconditioner: given 'Jacobi'; allowed: one of none, jacobi, multigrid; "
+     "did "
+     "you mean 'jacobi'?"},
+    {"MultigridOrders", "solver: {multigrid: {orders: [7, 7, 1]}}",
+     "x.yaml:1: solver.multigrid.orders: given [7, 7, 1]; allowed: auto, or a falling list of "
+     "integers from 31 to 1"},
+    {"MultigridOrdersBelowOne", "solver: {multigrid: {orders: [7, 0]}}",
+     "x.yaml:1: solver.multigrid.orders: given [7, 0]; allowed: auto, or a falling list of "
+     "integers from 31 to 1"},
+    {"MultigridSmoother", "solver: {multigrid: {smoother: chebyshev}}",
+     "x.yaml:1: solver.multigrid.smoother: given 'chebyshev'; allowed: auto, or one of jacobi, "
+     "schwarz"},
+    {"MultigridPolynomial", "solver: {multigrid: {polynomial: chebyshev}}",
+     "x.yaml:1: solver.multigrid.polynomial: given 'chebyshev'; allowed: auto, or one of "
+     "chebyshev-1, chebyshev-4, chebyshev-4-opt; did you mean 'chebyshev-1'?"},
+    {"MultigridDegree", "solver: {multigrid: {degree: 0}}",
+     "x.yaml:1: solver.multigrid.degree: given '0'; allowed: auto, or an integer from 1 to 6"},
+    {"MultigridPrecision", "solver: {multigrid: {precision: half}}",
+     "x.yaml:1: solver.multigrid.precision: given 'half'; allowed: auto, or one of single, "
+     "double"},
+    {"MultigridCoarseDofs", "solver: {multigrid: {coarse_dofs: 0}}",
+     "x.yaml:1: solver.multigrid.coarse_dofs: given '0'; allowed: an integer from 1 to 20000"},
     {"Variant", "solver: {variant: chronopoulos}",
      "x.yaml:1: solver.variant: given 'chronopoulos'; allowed: one of auto, classic, "
      "single-reduction, pipelined"},
@@ -339,6 +359,27 @@ const std::vector<Mistake> keys_that_do_not_fit{
     {"DeterministicByALibrary", "deterministic: true\nsolver:\n  vector_ops: kokkos-kernels\n",
      "x.yaml:1: deterministic: given deterministic true with solver.vector_ops kokkos-kernels, "
      "which adds as it comes; allowed: deterministic with vector_ops fused"},
+    {"MultigridOrdersOfAnotherOrder",
+     "solver:\n  preconditioner: multigrid\n  order: 7\n  multigrid: {orders: [9, 3, 1]}\n",
+     "x.yaml:4: solver.multigrid.orders: given [9, 3, 1] with solver.order 7; allowed: orders that "
+     "begin with solver.order, or auto"},
+    {"MultigridByALibrary", "solver:\n  preconditioner: multigrid\n  vector_ops: kokkos-kernels\n",
+     "x.yaml:2: solver.preconditioner: given multigrid with solver.vector_ops kokkos-kernels; "
+     "allowed: multigrid with vector_ops fused, or none or jacobi"},
+    {"DeterministicMultigridBySchwarz",
+     "deterministic: true\nsolver:\n  preconditioner: multigrid\n"
+     "  multigrid: {smoother: schwarz}\n",
+     "x.yaml:4: solver.multigrid.smoother: given schwarz with deterministic true, but sums of its "
+     "patches depend on the number of ranks; allowed: jacobi or auto"},
+    {"MultigridInSingleWithoutFactors",
+     "operator: {geometry: trilinear}\nsolver:\n  preconditioner: multigrid\n"
+     "  multigrid: {precision: single}\n",
+     "x.yaml:4: solver.multigrid.precision: given single with operator.geometry trilinear; "
+     "allowed: single with geometry stored, or double or auto"},
+    {"MultigridAheadOfTheHost", "solver:\n  preconditioner: multigrid\n  launch: plain\n",
+     "x.yaml:3: solver.launch: given solver.launch plain with solver.variant auto and "
+     "solver.preconditioner multigrid; allowed: launch auto or host, with variant auto or "
+     "classic"},
     {"HostWithAnotherVariant", "solver:\n  variant: pipelined\n  launch: host\n",
      "x.yaml:3: solver.launch: given solver.launch host with solver.variant pipelined; allowed: "
      "launch host with variant classic, or launch plain or graph"},

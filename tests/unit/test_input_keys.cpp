@@ -54,7 +54,9 @@ orders: [15, 1]
 operator: {lambda: 0.25, geometry: trilinear}
 problem: none
 deterministic: true
-solver: {order: 9, preconditioner: jacobi, iterations: 7, tolerance: 1e-9, all_reduce: host-mpi}
+solver: {order: 9, preconditioner: jacobi, iterations: 7, tolerance: 1e-9, all_reduce: host-mpi,
+         multigrid: {orders: [9, 4, 1], smoother: schwarz, polynomial: chebyshev-1, degree: 2,
+                     precision: double, coarse_dofs: 10}}
 gather_scatter:
   strategies: [host-pairwise, host-alltoall]
   components: 3
@@ -101,7 +103,11 @@ TEST(InputKeysTable, HasDefaultsThatAreAllowedAndChangeNothing) {
 
 /// A value other than `value` that the schema allows; null if the schema does not determine one.
 Json other_value(const Json& schema, const Json& value) {
-  if (schema.contains("oneOf")) return other_value(schema["oneOf"][0], value);
+  if (schema.contains("oneOf")) {
+    const Json& rule = schema["oneOf"][0];
+    if (value != "auto" || rule.contains("enum")) return other_value(rule, value);
+    return rule.contains("items") ? Json{rule["items"]["minimum"]} : rule["minimum"];
+  }
   if (schema.contains("enum"))
     return schema["enum"][0] == value ? schema["enum"][1] : schema["enum"][0];
   const std::string type = schema.at("type");
@@ -250,7 +256,8 @@ TEST(InputKeysSchema, HasTheBoundsAndDefaultsOfTheRules) {
   EXPECT_EQ(tolerance.at("minimum"), 0);
   EXPECT_EQ(tolerance.at("exclusiveMaximum"), 1);
   EXPECT_EQ(tolerance.at("default"), 0);
-  EXPECT_EQ(solver.at("properties").at("preconditioner").at("enum"), (Json{"none", "jacobi"}));
+  EXPECT_EQ(solver.at("properties").at("preconditioner").at("enum"),
+            (Json{"none", "jacobi", "multigrid"}));
   const Json& gather_scatter = schema.at("properties").at("gather_scatter").at("properties");
   EXPECT_EQ(gather_scatter.at("tuning").at("properties").at("early_stop").at("type"), "boolean");
   EXPECT_EQ(

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// What the input says about multigrid.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "gs/field_kind.hpp"
+#include "multigrid/chebyshev.hpp"
+
+namespace nekbone_k {
+
+/// The preconditioner that a Chebyshev smoother accelerates.
+enum class SmootherKind {
+  jacobi,  ///< the inverse diagonal
+  schwarz  ///< AdditiveSchwarz on levels of order >= least_schwarz_order; others use Jacobi
+};
+
+/// The name in the input and the report.
+inline const char* name(SmootherKind smoother) {
+  return smoother == SmootherKind::schwarz ? "schwarz" : "jacobi";
+}
+
+/// The choices of a V-cycle that the input pins. The run selects the others.
+struct MultigridChoice {
+  std::optional<std::vector<int>> orders;  ///< falling, from the solver's
+  std::optional<SmootherKind> smoother;
+  std::optional<ChebyshevKind> polynomial;
+  std::optional<int> degree;
+  std::optional<Precision> precision;
+  int coarse_dofs = 1000;
+};
+
+}  // namespace nekbone_k

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// The results of multigrid in a run.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gs/field_kind.hpp"
+#include "multigrid/multigrid_choice.hpp"
+#include "tuning/stage.hpp"
+#include "tuning/verify.hpp"
+
+namespace nekbone_k {
+
+/// All choices of a V-cycle.
+struct MultigridMethod {
+  std::vector<int> orders;
+  SmootherKind smoother = SmootherKind::jacobi;
+  ChebyshevKind polynomial = ChebyshevKind::optimized_fourth;
+  int degree = 3;
+  Precision precision = Precision::single;
+
+  friend bool operator==(const MultigridMethod&, const MultigridMethod&) = default;
+};
+
+/// The result of one V-cycle that the run tried.
+struct MultigridCandidate : Verdict {
+  MultigridMethod method;
+  double digits = 0;                    ///< decimal digits of the residual per iteration
+  double once = 0;                      ///< s per decimal digit, measured once
+  std::optional<StageResult> timing{};  ///< the same in rounds
+  bool tried = false;
+  bool selected = false;
+};
+
+/// One level of the selected V-cycle.
+struct MultigridLevel {
+  int order = 1;
+  std::array<int, 3> elements{};
+  std::int64_t total_dofs = 0;
+  bool is_direct = false;                  ///< solved directly on every rank
+  double eigenvalue_bound = 0;             ///< of the smoothed operator; 0 if solved directly
+  std::string strategy;                    ///< of its exchanges; empty if nothing is exchanged
+  std::optional<double> exchange_seconds;  ///< one exchange; empty if it was not timed
+  double seconds = 0;                      ///< of one V-cycle at this level
+};
+
+/// The V-cycle with one exchange strategy for all levels.
+struct UniformStrategy {
+  std::string strategy;         ///< the fastest of those that any level selected
+  double seconds = 0;           ///< per V-cycle
+  double selected_seconds = 0;  ///< per V-cycle with the strategies of the levels, same rounds
+};
+
+/// CG with the Jacobi preconditioner on the same problem.
+struct JacobiComparison {
+  int iterations = 0;
+  double seconds = 0;
+  bool converged = false;  ///< to the reduction of multigrid; otherwise it was given up
+};
+
+/// How the V-cycle was selected, and what it costs.
+struct MultigridRecord {
+  std::vector<MultigridCandidate> candidates;  ///< the first is the default
+  std::string why;  ///< why only the first was tried, as a sentence; empty if others were
+  int rounds = 0, iterations = 0;  ///< iterations: most of a sample
+  double tune_seconds = 0;
+  double setup_seconds = 0;  ///< of the selected hierarchy, without tuning
+  std::vector<MultigridLevel> levels;
+  double cycle_seconds = 0;  ///< one V-cycle
+  std::optional<UniformStrategy> uniform;
+  std::optional<JacobiComparison> jacobi;
+
+  const MultigridCandidate* selected() const {
+    for (const MultigridCandidate& candidate : candidates)
+      if (candidate.selected) return &candidate;
+    return nullptr;
+  }
+};
+
+}  // namespace nekbone_k

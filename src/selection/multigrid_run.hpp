@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// Multigrid in a run: the selection of a V-cycle, and the solve.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "machine/machine_record.hpp"
+#include "report/multigrid_record.hpp"
+#include "selection/memory.hpp"
+#include "selection/multigrid_candidates.hpp"
+#include "solver/flexible_cg.hpp"
+
+namespace nekbone_k {
+
+/// The problem that multigrid helps to solve. The vectors of CG are overwritten.
+struct MultigridProblem {
+  const Communicator& comm;
+  const Case& input;
+  AssembledSpace& space;
+  const GeometricFactors& geometry;
+  const EllipticOperator& a;
+  const FusedVectorOps& ops;  ///< without a preconditioner
+  DeviceVector<double> b;
+  CgVectors vectors;
+  std::vector<std::string> guarded_as;  ///< the exchange and the all-reduce of CG, to a guard
+};
+
+/// Flexible CG with the V-cycles that a case allows. Construction, members and destruction are
+/// collective.
+class MultigridRun {
+ public:
+  /// Keeps a reference to what `problem` refers to.
+  MultigridRun(const MultigridProblem& problem, TuningGuard& guard);
+
+  /// Selects a V-cycle:
+  ///
+  /// 1. It sets up the hierarchy of the default, and selects an exchange strategy for each level,
+  ///    for the messages of that level.
+  /// 2. It runs some iterations with the default. Then it changes one choice after the other
+  ///    (precision, smoother, polynomial, degree, orders), runs some iterations with each value,
+  ///    and keeps the best, while `budget_seconds` last. Other hierarchies are set up if they fit
+  ///    into `memory`.
+  /// 3. It times the best in interleaved rounds and selects the one that takes the shortest time
+  ///    for a decimal digit of the residual. If rounds would take much longer than the budget, the
+  ///    first measurement counts.
+  ///
+  /// Then it times the levels of the selected V-cycle, and one strategy for all levels. `paths` may
+  /// be null.
+  MultigridRecord select(double budget_seconds, const MachinePaths* paths,
+                         const MemoryBudget& memory);
+
+  /// Solves the problem with the selected V-cycle.
+  CgResult solve(const CgOptions& options, const std::function<void(int)>& progress);
+
+  /// CG with the Jacobi preconditioner, to `tolerance` relative to ‖b‖. It gives up after about
+  /// `seconds`. `inverse_diagonal` is that of A.
+  JacobiComparison compare_with_jacobi(double tolerance, double seconds,
+                                       const DeviceVector<double>& inverse_diagonal);
+
+  /// Minimum traffic of one V-cycle on this rank, in bytes.
+  double least_bytes() const;
+
+ private:
+  using AnyMultigrid =
+      std::variant<std::unique_ptr<Multigrid<float>>, std::unique_ptr<Multigrid<double>>>;
+  struct Hierarchy {
+    MultigridMethod method;  ///< its polynomial may change
+    AnyMultigrid multigrid;
+    double setup_seconds = 0;
+    std::vector<MultigridLevel> levels;
+    std::vector<Strategy> exchanges;   ///< of the levels but the last; empty on one rank
+    std::vector<Strategy> strategies;  ///< the same, each once
+  };
+  /// The exchange that was selected for a level.
+  struct LevelChoice {
+    int order;
+    std::array<int, 3> elements;
+    Precision precision;
+    Strategy strategy;
+    std::optional<double> seconds;
+  };
+
+  /// The hierarchy of a method, made at first use.
+  Hierarchy& hierarchy_of(const MultigridMethod& method);
+  Hierarchy* find(const MultigridMethod& method);
+  template <class T>
+  void tune_exchanges(Multigrid<T>& multigrid, Hierarchy& hierarchy);
+  template <class T>
+  LevelChoice choose_exchange(typename Multigrid<T>::Level& level);
+  /// Selects the strategy of a level for a gather–scatter beside it, if it is right there.
+  template <class T>
+  void choose_transfer(GatherScatter& gs, const Strategy& of_level);
+  /// Solves by a method and measures the time.
+  CgResult run(const MultigridMethod& method, const CgOptions& options,
+               const std::function<void(int)>& progress = {});
+  /// Runs some iterations with a method.
+  MultigridCandidate try_once(const MultigridMethod& method);
+  /// Times the best candidates in rounds if the budget allows it. Returns the index of the fastest.
+  std::size_t time_in_rounds(MultigridRecord& record, std::size_t best);
+  void time_levels(MultigridRecord& record);
+  std::optional<UniformStrategy> time_uniform();
+  /// The time of `action` on the slowest rank, in s.
+  double slowest_seconds(const std::function<void()>& action) const;
+  /// Calls `action` under guard of the exchanges of a hierarchy, because any may not return.
+  void communicating(const Hierarchy& hierarchy, const std::function<void()>& action) const;
+
+  MultigridProblem m_problem;
+  TuningGuard& m_guard;
+  const MachinePaths* m_paths = nullptr;
+  double m_budget = 0;  ///< s
+  int m_sample_iterations = 8;
+  DeviceVector<double> m_z;
+  std::list<Hierarchy> m_hierarchies;  // a list, so that addresses stay valid
+  std::vector<LevelChoice> m_choices;
+  MultigridMethod m_selected;
+};
+
+}  // namespace nekbone_k
