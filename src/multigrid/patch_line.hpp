@@ -38,8 +38,8 @@ struct LineModes {
 };
 
 /// The modes of a line with n = patch_points() points (Lottes and Fischer, J. Sci. Comput. 24,
-/// 2005, section 3; fast diagonalisation is by Lynch, Rice and Thomas, Numerische Math. 6, 1964). Host
-/// memory. Not collective.
+/// 2005, section 3; fast diagonalisation is by Lynch, Rice and Thomas, Numerische Mathematik 6,
+/// 1964). Host memory. Not collective.
 LineModes line_modes(const GllBasis& basis, const PatchLine& line);
 
 }  // namespace nekbone_k
