@@ -13,11 +13,12 @@
 #   gs64-NP     inputs/gs64.yaml                  exchange-NP  one exchange by size
 #   faults-NP   a GPU-aware MPI that is made to crash on device memory; needs jsonschema
 #   methods-NP  every method of CG on small meshes, or on METHOD_ROWS (bench/cg_methods.py)
+#   multigrid-NP  solves with multigrid, or MULTIGRID_ROWS (bench/multigrid_rows.py)
 #   first-run-NP  inputs/smoke.yaml twice without earlier trial results: both must pass
 # The last lines have the time and the outcome of each part.
 set -uo pipefail
 if [[ $# -lt 3 || ! -x $1/nekbone-k ]]; then
-  sed -n '3,18s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+  sed -n '3,19s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
   exit 2
 fi
 bin=$(cd "$1" && pwd)
@@ -96,6 +97,10 @@ run_part() {
       # shellcheck disable=SC2086
       python3 bench/cg_methods.py --launcher "mpirun -np $np" --ranks "$np" --out "$out/cg-methods-$np.json" \
         "$program" ${METHOD_ROWS:-} ;;
+    multigrid)
+      # shellcheck disable=SC2086
+      python3 bench/multigrid_rows.py --jacobi --launcher "mpirun -np $np" --out "$out/multigrid-$np.json" \
+        ${MULTIGRID_OPTIONS:-} "$program" ${MULTIGRID_ROWS:-} ;;
     trilinear | affine)
       python3 bench/cg_rows.py --set "operator.geometry=$part" --out "$out/cg-rows-$part.json" \
         "$program" 1:160 3:100 7:56 11:36 ;;

@@ -45,6 +45,13 @@ solve = {"strategy": chosen, "all_reduce": "host-shared", "passed": True, "verdi
              {"variant": "classic", "launch": "host", "available": True, "timing": {"cost": {"median_s": 5e-5}}},
              {"variant": "pipelined", "launch": "plain", "available": True, "timing": None},
              {"variant": "pipelined", "launch": "graph", "available": False, "timing": None}]}}
+if settings.get("solver.preconditioner") == "multigrid":
+    solve["multigrid"] = {
+        "candidates": [{"selected": False}, {"selected": True, "smoother": "jacobi", "polynomial": "chebyshev-4",
+                                             "degree": 2, "precision": "single", "orders": [7, 3, 1]}],
+        "levels": [{"strategy": "put", "direct": False}, {"strategy": None, "direct": True}],
+        "setup_s": 0.5, "cycle_s": 0.75, "operator_s": 0.25, "jacobi": None,
+        "one_strategy_for_all": {"strategy": "put", "cycle_s": 1.0, "selected_cycle_s": 0.8}}
 report = {"machine": {"commit": "none", "hosts": ["secret"]}, "solve": solve, "passed": True,
           "process_grid": {"selected": "1 x 1 x 2", "candidates": [{"partition": "1 x 1 x 2", "blocks": [1, 1, 2]}]},
           "orders": [{"compiled": settings["solver.order"] != "8", "tuning": {
@@ -239,6 +246,28 @@ class CgMethods(ScriptTest):
     def test_the_kernel_of_another_order_is_not_timed(self):
         self.assertIn("no kernel of order 8",
                       self.run_script("cg_methods.py", "--runs", 1, self.folder / "nekbone-k", "8:6", code=1))
+
+
+class MultigridRows(ScriptTest):
+    def test_compares_each_row_with_jacobi(self):
+        printed = self.run_script("multigrid_rows.py", "--jacobi", "--out", "out.json", "--set",
+                                  "solver.multigrid.degree=2", self.folder / "nekbone-k", "kershaw:7:12",
+                                  "periodic:3:8")
+        # 300 iterations of 1 s with multigrid, 20000 with Jacobi.
+        self.assertRegex(printed, r"(?m)^kershaw:7:12 +300 +1000\.000 +300000\.00 +1200\.0 +3\.0 +500\.0 +1\.25 "
+                                  r"+20000 it +66\.67 True +jacobi chebyshev-4 2 single 7-3-1; put$")
+        launches = self.launches()
+        self.assertEqual([launch["solver.preconditioner"] for launch in launches],
+                         ["multigrid", "jacobi"] * 2)
+        self.assertEqual(launches[0]["mesh.deformation"], "kershaw")
+        self.assertEqual(launches[0]["mesh.elements"], "[12, 12, 12]")
+        self.assertEqual(launches[0]["solver.multigrid.degree"], "2")
+        self.assertEqual(launches[2]["mesh.periodic"], "true")
+        self.assertEqual(launches[2]["solver.order"], "3")
+        rows = self.result()["rows"]
+        self.assertEqual([row["row"] for row in rows], ["kershaw:7:12", "periodic:3:8"])
+        self.assertNotIn("history", rows[0]["jacobi"])
+        self.assertNotIn("secret", (self.folder / "out.json").read_text())
 
 
 class CompactResults(ScriptTest):

@@ -71,7 +71,8 @@ struct MultigridRecord {
   double tune_seconds = 0;
   double setup_seconds = 0;  ///< of the selected hierarchy, without tuning
   std::vector<MultigridLevel> levels;
-  double cycle_seconds = 0;  ///< one V-cycle
+  double cycle_seconds = 0;     ///< one V-cycle
+  double operator_seconds = 0;  ///< one application of A of the problem in double
   std::optional<UniformStrategy> uniform;
   std::optional<JacobiComparison> jacobi;
 

@@ -323,6 +323,7 @@ Json multigrid_json(const std::optional<MultigridRecord>& record) {
       {"tune_s", number(record->tune_seconds)},
       {"setup_s", number(record->setup_seconds)},
       {"cycle_s", number(record->cycle_seconds)},
+      {"operator_s", number(record->operator_seconds)},
       {"candidates", candidates},
       {"levels", levels},
       {"one_strategy_for_all", uniform},

@@ -148,8 +148,11 @@ std::string multigrid_text(const MultigridRecord& record, ReportDetail detail) {
       wrap("  ", fmt::format("All tuning of multigrid took {}", seconds_text(record.tune_seconds)));
   if (record.levels.empty()) return text;
   text += "\n" + levels_text(record);
-  text += labelled_line("V-cycle", seconds_text(record.cycle_seconds) + "; set-up " +
-                                       seconds_text(record.setup_seconds));
+  text += labelled_line("V-cycle",
+                        fmt::format("{}, {:.1f} times an application of A in double; set-up {}",
+                                    seconds_text(record.cycle_seconds),
+                                    record.cycle_seconds / record.operator_seconds,
+                                    seconds_text(record.setup_seconds)));
   if (const auto& uniform = record.uniform)
     text += labelled_line(
         "one for all",

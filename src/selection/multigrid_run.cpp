@@ -367,15 +367,20 @@ void MultigridRun::time_levels(MultigridRecord& record) {
   std::visit([&](const auto& m) { m->set_polynomial(m_selected.polynomial, m_selected.degree); },
              hierarchy.multigrid);
   communicating(hierarchy, [&] {
-    double below = 0;
-    for (std::size_t l = record.levels.size(); l-- > 0;) {
+    const auto usual_seconds = [&](const std::function<void()>& action) {
       std::vector<double> samples;
       for (int sample = 0; sample <= cycle_samples; ++sample) {
-        const double seconds = slowest_seconds(
-            [&] { std::visit([&](const auto& m) { m->cycle(l); }, hierarchy.multigrid); });
-        if (sample > 0) samples.push_back(seconds);
+        const double seconds = slowest_seconds(action);
+        if (sample > 0) samples.push_back(seconds);  // the first touches new memory
       }
-      const double seconds = median(samples);
+      return median(samples);
+    };
+    record.operator_seconds =
+        usual_seconds([&] { m_problem.a.apply(m_problem.b, m_problem.vectors.ap); });
+    double below = 0;
+    for (std::size_t l = record.levels.size(); l-- > 0;) {
+      const double seconds = usual_seconds(
+          [&] { std::visit([&](const auto& m) { m->cycle(l); }, hierarchy.multigrid); });
       record.levels[l].seconds = std::max(0.0, seconds - below);
       below = std::max(seconds, below);
     }
