@@ -374,6 +374,46 @@ class Problems(RunTest):
         self.assertNotEqual(jacobi["history"], none["history"])
         self.assertAlmostEqual(jacobi["error"], none["error"], delta=1e-6)
 
+    def test_multigrid(self):
+        changes = {"solver__preconditioner": "multigrid", "operator__lambda": "0"}
+        reports = self.reports((1, changes), (2, changes), (4, changes))
+        for ranks, report in zip((1, 2, 4), reports):
+            solve = report["solve"]
+            self.assertLess(solve["iterations"], 25)
+            multigrid = solve["multigrid"]
+            [selected] = [c for c in multigrid["candidates"] if c["selected"]]
+            self.assertTrue(selected["verified"])
+            self.assertEqual(selected["orders"][0], solve["order"])
+            levels = multigrid["levels"]
+            self.assertEqual(levels[0]["total_dofs"], solve["total_dofs"])
+            self.assertEqual([level["direct"] for level in levels], [False] * (len(levels) - 1) + [True])
+            for level in levels[:-1]:
+                self.assertEqual(level["strategy"] is None, ranks == 1)
+            self.assertGreater(multigrid["jacobi"]["iterations"], 0)
+            self.assertAlmostEqual(solve["error"], reports[0]["solve"]["error"], delta=1e-6)
+
+    def test_pinned_multigrid_is_the_same_on_any_ranks(self):
+        changes = {"solver__preconditioner": "multigrid", "solver__multigrid__orders": "[5,2]",
+                   "solver__multigrid__smoother": "schwarz", "solver__multigrid__degree": "2",
+                   "solver__multigrid__polynomial": "chebyshev-1", "solver__order": "5",
+                   "solver__multigrid__precision": "double", "solver__multigrid__coarse_dofs": "50"}
+        reports = self.reports((1, changes), (3, changes))
+        for report in reports:
+            multigrid = report["solve"]["multigrid"]
+            [only] = multigrid["candidates"]
+            self.assertEqual([only["orders"], only["smoother"], only["polynomial"], only["degree"], only["precision"]],
+                             [[5, 2], "schwarz", "chebyshev-1", 2, "double"])
+            self.assertLessEqual(multigrid["levels"][-1]["total_dofs"], 50)
+        self.assert_same_solution(reports)
+
+    def test_deterministic_multigrid_has_the_same_bits_on_any_ranks(self):
+        fixed = {"deterministic": "true", "gather_scatter__audit": "false",
+                 "solver__preconditioner": "multigrid", "solver__tolerance": "1e-8"}
+        reports = self.reports((1, fixed), (2, fixed), (7, fixed))
+        for report in reports:
+            self.assertEqual(report["solve"]["checksum"], reports[0]["solve"]["checksum"])
+            self.assertEqual(report["solve"]["history"], reports[0]["solve"]["history"])
+
     def test_counted_traffic(self):
         """Doubles that vector operations move per entry and iteration, beyond those of the simplest case."""
         def bytes_per_dof(**changes):
