@@ -37,6 +37,7 @@ std::string candidates_text(const MultigridRecord& record, ReportDetail detail) 
       add_to_group(others, c.failure, name(c.method));
   }
   std::stable_sort(tried.begin(), tried.end(), [&](const auto* one, const auto* other) {
+    if (one->verified != other->verified) return one->verified;
     if (one->timing.has_value() != other->timing.has_value()) return one->timing.has_value();
     return seconds_of(*one) < seconds_of(*other);
   });
@@ -66,8 +67,10 @@ std::string candidates_text(const MultigridRecord& record, ReportDetail detail) 
     table.add({name(c->method.smoother), name(c->method.polynomial),
                std::to_string(c->method.degree), name(c->method.precision),
                orders_text(c->method.orders), fmt::format("{:.2f}", c->digits),
-               duration.text(seconds_of(*c)),
-               c->timing ? duration.interval(c->timing->cost.low, c->timing->cost.high) : "once",
+               c->verified ? duration.text(seconds_of(*c)) : "-",
+               c->timing     ? duration.interval(c->timing->cost.low, c->timing->cost.high)
+               : c->verified ? "once"
+                             : "-",
                !c->verified                  ? "no help"
                : c->timing && c->timing->tie ? "tie"
                                              : "",

@@ -61,7 +61,10 @@ std::string traffic_text(const SolveRecord& solve, const MemoryBandwidth& memory
     text += fmt::format(", {:.1f} % of the copy and {:.1f} % of the triad of this run",
                         100 * solve.bandwidth / memory.copy, 100 * solve.bandwidth / memory.triad);
   if (memory.copy > 0 && solve.bandwidth > std::max(memory.copy, memory.triad))
-    text += "; more than the memory bandwidth, so the case fits in caches";
+    text +=
+        "; more than the memory bandwidth, so the case fits in caches, or the machine was busy "
+        "when "
+        "the bandwidth was measured";
   return text;
 }
 

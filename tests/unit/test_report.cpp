@@ -688,6 +688,88 @@ TEST(ReportSolve, HasATableOfMethods) {
       contains(text(), "\n  Selected: single-reduction, plain\n  an iteration takes 1 s\n"));
 }
 
+MultigridCandidate candidate(int degree, double seconds) {
+  MultigridCandidate made;
+  made.method = {
+      {7, 3, 1}, SmootherKind::jacobi, ChebyshevKind::optimized_fourth, degree, Precision::single};
+  made.tried = made.verified = true;
+  made.digits = 0.5;
+  made.once = seconds;
+  made.timing.emplace();
+  made.timing->cost = {seconds, 0.9 * seconds, 1.1 * seconds};
+  return made;
+}
+
+TEST(ReportSolve, HasATableOfVCyclesAndOneOfLevels) {
+  RunRecord run = usual_run();
+  const auto text = [&](ReportDetail detail = ReportDetail::usual) {
+    return solve_text(*run.solve, run.machine, detail) + comparisons_text(*run.solve);
+  };
+  EXPECT_FALSE(contains(text(), "Multigrid"));
+  EXPECT_TRUE(to_json(run)["solve"]["multigrid"].is_null());
+
+  MultigridRecord& multigrid = run.solve->multigrid.emplace();
+  for (int degree = 1; degree <= 5; ++degree)
+    multigrid.candidates.push_back(candidate(degree, 1e-3 * (10 - degree)));
+  multigrid.candidates.back().selected = true;
+  MultigridCandidate once = candidate(6, 20e-3), bad = candidate(7, 0), late = candidate(8, 0);
+  once.timing.reset();
+  bad.timing.reset();
+  bad.verified = false;
+  bad.failure = "CG broke down with it";
+  late.timing.reset();
+  late.tried = late.verified = false;
+  late.failure = "not tried: the time for tuning was used up";
+  multigrid.candidates.insert(multigrid.candidates.end(), {once, bad, late});
+  multigrid.rounds = 4;
+  multigrid.iterations = 8;
+  multigrid.levels = {{7, {8, 8, 8}, 166375, false, 2.64, "host-put", 7e-6, 3e-3},
+                      {1, {8, 8, 8}, 343, true, 0, "", {}, 1e-3}};
+  multigrid.cycle_seconds = 4e-3;
+  multigrid.operator_seconds = 1e-3;
+  multigrid.setup_seconds = 0.1;
+  multigrid.uniform = UniformStrategy{"host-alltoall", 5e-3, 4e-3};
+  run.solve->solve_seconds = 0.05;
+  multigrid.jacobi = JacobiComparison{90, 0.1, true};
+
+  EXPECT_TRUE(contains(text(), "4 rounds, at most 8 iterations each"));
+  EXPECT_TRUE(
+      contains(text(), "  Selected: jacobi, chebyshev-4-opt of degree 5, single, orders 7 3 1\n"));
+  const std::string full = text(ReportDetail::full);
+  EXPECT_LT(full.find(" 5 single"), full.find(" 4 single")) << full;  // the fastest first
+  EXPECT_TRUE(contains(line_with(full, " 6 single"), "once"));
+  EXPECT_LT(full.find(" 6 single"), full.find(" 7 single"));
+  EXPECT_TRUE(contains(line_with(full, " 7 single"), " - "));
+  EXPECT_TRUE(contains(full, "excluded: CG broke down with it"));
+  EXPECT_TRUE(contains(full, "1 other not tried: the time for tuning was used up"));
+  EXPECT_TRUE(contains(line_with(full, "166375"), "75 %"));
+  EXPECT_TRUE(contains(line_with(full, "166375"), "host-put"));
+  EXPECT_TRUE(contains(line_with(full, " 343 "), "direct"));
+  EXPECT_TRUE(contains_words(full, "4.000 ms, 4.0 times an application of A in double"));
+  EXPECT_TRUE(contains_words(
+      full,
+      "host-alltoall at every level takes 5.000 ms per V-cycle, 1.25 times the selected ones"));
+  EXPECT_TRUE(contains_words(full,
+                             "CG with Jacobi takes 100.0 ms in 90 iterations, 2.0 times as long; "
+                             "multigrid's set-up pays after 2 solves"));
+  EXPECT_TRUE(contains(full, "  method        flexible CG, one V-cycle per iteration\n"));
+
+  multigrid.jacobi = JacobiComparison{900, 0.2, false};
+  EXPECT_TRUE(contains_words(text(),
+                             "given up after 900 iterations in 200.0 ms, more than 4.0 times as "
+                             "long; multigrid's set-up pays after at most 1 solve"));
+  multigrid.jacobi = JacobiComparison{9, 0.01, true};
+  EXPECT_TRUE(contains_words(text(), "10.00 ms in 9 iterations; multigrid does not pay"));
+
+  const auto json = to_json(run)["solve"]["multigrid"];
+  EXPECT_EQ(json["candidates"].size(), 8u);
+  EXPECT_EQ(json["candidates"][4]["selected"], true);
+  EXPECT_EQ(json["candidates"][6]["failure"], "CG broke down with it");
+  EXPECT_EQ(json["levels"][0]["strategy"], "host-put");
+  EXPECT_TRUE(json["levels"][1]["strategy"].is_null());
+  EXPECT_EQ(json["jacobi"]["iterations"], 9);
+}
+
 TEST(ReportSolve, SaysWhenTheCaseStaysInCaches) {
   RunRecord run = usual_run();
   EXPECT_FALSE(contains(solve_text(*run.solve, run.machine, ReportDetail::usual), "caches"));
