@@ -27,6 +27,12 @@ struct PatchLine {
     if (closed) return {1, order + 1};
     return {left > 0 ? 0 : 2, right > 0 ? order + 3 : order + 1};
   }
+  /// How many patches of the direction have point p: two where they overlap, if the order is at
+  /// least 3.
+  int patches(int order, int p) const {
+    const bool overlaps = !closed && ((left > 0 && p < 3) || (right > 0 && p >= order));
+    return overlaps ? 2 : 1;
+  }
   auto operator<=>(const PatchLine&) const = default;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "core/errors.hpp"
 #include "multigrid/entry_ids.hpp"
@@ -25,13 +26,8 @@ struct PatchDirection {
         periodic(mesh.spec().periodic[d]),
         begin(std::int64_t{1} * mesh.box().begin[d] * order - 1),
         n(std::int64_t{1} * mesh.box().length(d) * order + 3),
-        is_shared(mesh.box().length(d) < elements),
-        counts(length) {
+        is_shared(mesh.box().length(d) < elements) {
     if (periodic) n = std::min(n, length);
-    for (int e = 0; e < elements; ++e) {
-      const auto [first, last] = line(e).active(order);
-      for (int p = first; p < last; ++p) ++counts[point(e, p)];
-    }
   }
 
   /// Neighbours of an element; -1 beyond a Dirichlet face.
@@ -58,7 +54,6 @@ struct PatchDirection {
   bool periodic;
   std::int64_t begin, n;
   bool is_shared;
-  std::vector<int> counts;  ///< (length) patches that have each point
 };
 
 /// Lengths of the box that stands for an element with whole-mesh indices e: it has the diagonal of
@@ -111,8 +106,9 @@ class ModesBuilder {
     std::array<const LineModes*, lanes> of_lane;
     for (int lane = 0; lane < lanes; ++lane) of_lane[lane] = &modes(lines[lane]);
     for (int at = 0; at < m_n * m_n; ++at)
-      for (const LineModes* modes : of_lane)
-        m_vectors.push_back(static_cast<T>(modes->vectors[at]));
+      for (int lane = 0; lane < lanes; ++lane)
+        m_vectors.push_back(static_cast<T>(
+            of_lane[lane]->vectors[at] / std::sqrt(lines[lane].patches(m_basis.order, at / m_n))));
     for (int m = 0; m < m_n; ++m)
       for (const LineModes* modes : of_lane)
         m_values.push_back(static_cast<T>(m_scale * modes->values[m]));
@@ -177,8 +173,9 @@ typename AdditiveSchwarz<T>::Modes make_modes(const AssembledSpace& space, doubl
   return builder.to_device();
 }
 
-/// Applies the inverses of the patches. Each lane is an element.
-template <class T, class Points>
+/// Applies the inverses of the patches. Each lane is an element. If it `adds`, results are added to
+/// sums by one thread; otherwise they are stored.
+template <class T, class Points, bool adds>
 struct PatchKernel {
   using Lanes = LanesOf<T>;
   /// Lines that share the reads of a matrix.
@@ -187,7 +184,8 @@ struct PatchKernel {
 
   Points n;
   IndexLists::Reader value_of;
-  DeviceVector<T> values, results;
+  ConstDeviceVector<T> values;
+  DeviceVector<T> results;  ///< or sums
   ConstDeviceVector<LocalIndex> modes_of_block;
   ConstDeviceVector<T> mode_vectors, mode_values;
   T lambda;
@@ -199,10 +197,8 @@ struct PatchKernel {
   KOKKOS_FUNCTION void operator()(const Team& team) const {
     const LocalIndex block = team.league_rank();
     const IndexList entries = value_of(block);
-    const T* const from = values.data() + entries.base;
-    T* const to = results.data() + ElementLayout::offset(block, 0, n * n * n);
     auto* const tile = static_cast<Lanes*>(
-        team.team_scratch(scratch_level).get_shmem_aligned(used_bytes(), alignof(Lanes)));
+        team.team_scratch(scratch_level()).get_shmem_aligned(used_bytes(), alignof(Lanes)));
     const T *s[3], *eigenvalues[3];
     for (int d = 0; d < 3; ++d) {
       const std::size_t number = modes_of_block(3 * block + d);
@@ -212,10 +208,7 @@ struct PatchKernel {
     const auto in_tile = [=, this](int i, int j, int k) { return (k * n + j) * row() + i; };
     // Lines along z first and last, because neighbouring threads then have neighbouring points.
     for_lines(team, [&](auto& line, const auto& at) {
-      line.read([&](int l, int k) {
-        const int point = k * n * n + at(l);
-        return gather_lanes(from, entries.differences() + point * lanes);
-      });
+      line.read([&](int l, int k) { return get(entries, at(l), k); });
       line.template multiply<true>(s[2], [&](int l, int m, const Lanes& value) {
         tile[in_tile(at(l) % n, at(l) / n, m)] = value;
       });
@@ -247,9 +240,8 @@ struct PatchKernel {
     });
     for_lines(team, [&](auto& line, const auto& at) {
       line.read([&](int l, int k) { return tile[in_tile(at(l) % n, at(l) / n, k)]; });
-      line.template multiply<false>(s[2], [&](int l, int k, const Lanes& value) {
-        write_lanes(to + (k * n * n + at(l)) * lanes, value);
-      });
+      line.template multiply<false>(
+          s[2], [&](int l, int k, const Lanes& value) { put(block, entries, at(l), k, value); });
     });
   }
 
@@ -258,13 +250,43 @@ struct PatchKernel {
     if (blocks == 0) return;
     const int pairs = (n * n + abreast - 1) / abreast;
     Kokkos::TeamPolicy<ExecutionSpace> policy(blocks, is_host_device ? 1 : (pairs + 31) / 32 * 32);
-    policy.set_scratch_size(scratch_level, Kokkos::PerTeam(used_bytes() + alignof(Lanes)));
+    policy.set_scratch_size(scratch_level(), Kokkos::PerTeam(used_bytes() + alignof(Lanes)));
     Kokkos::parallel_for("nekbone_k: Schwarz patches", policy, *this);
   }
 
  private:
-  // A patch of order 15 in doubles takes 46 KB.
-  static constexpr int scratch_level = 1;
+  /// A GPU has fast scratch for patches up to order 18 on floats, or 14 on doubles.
+  KOKKOS_FORCEINLINE_FUNCTION int scratch_level() const {
+    constexpr std::size_t fast_bytes = 40000;
+    return is_host_device || used_bytes() > fast_bytes ? 1 : 0;
+  }
+
+  /// Whether the points of all lanes at (c, k), c = j n + i, are inside their elements: their
+  /// entries then follow each other.
+  KOKKOS_FORCEINLINE_FUNCTION bool is_interior(int c, int k) const {
+    const auto inside = [&](int p) { return p > 1 && p < n - 2; };
+    return inside(c % n) && inside(c / n) && inside(k);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Lanes get(const IndexList& entries, int c, int k) const {
+    const int point = (k * n * n + c) * lanes;
+    if (is_interior(c, k)) return read_lanes(values.data() + entries[point]);
+    return gather_lanes(values.data() + entries.base, entries.differences() + point);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void put(LocalIndex block, const IndexList& entries, int c, int k,
+                                       const Lanes& value) const {
+    const int point = (k * n * n + c) * lanes;
+    if constexpr (!adds) {
+      write_lanes(results.data() + ElementLayout::offset(block, 0, n * n * n) + point, value);
+    } else if (is_interior(c, k)) {
+      T* const to = results.data() + entries[point];
+      write_lanes(to, read_lanes(to) + value);
+    } else {
+      // Where a patch has no DOF, its value is 0 and its entry the zero slot.
+      alignas(Lanes) T of_lane[lanes];
+      write_lanes(of_lane, value);
+      for (int lane = 0; lane < lanes; ++lane) results(entries[point + lane]) += of_lane[lane];
+    }
+  }
 
   /// value / sum, or 0 if the patch has no such mode.
   KOKKOS_FORCEINLINE_FUNCTION static Lanes divide(const Lanes& value, const Lanes& sum) {
@@ -316,37 +338,49 @@ struct PatchKernel {
   }
 };
 
-/// (n_values): value e of an entry that this rank owns is weight r; others are 0.
+/// Values of entries that this rank owns are those of r; others are 0.
 template <class T>
-void weight_owned(const ConstDeviceVector<T>& r, const ConstDeviceVector<T>& weights,
-                  VectorRange range, const DeviceField<T>& values) {
+void copy_owned(const ConstDeviceVector<T>& r, VectorRange range, const DeviceField<T>& values) {
   Kokkos::parallel_for(
-      "nekbone_k: weighted residual",
+      "nekbone_k: owned values",
       Kokkos::RangePolicy<ExecutionSpace>(0, static_cast<LocalIndex>(values.extent(0))),
       KOKKOS_LAMBDA(const LocalIndex a) {
-        values(a, 0) = a >= range.first_owned && a < range.size ? weights(a) * r(a) : T(0);
+        values(a, 0) = a >= range.first_owned && a < range.size ? r(a) : T(0);
       });
 }
 
+/// sums(v) = the sum of the results of value v, in the order of `columns`.
 template <class T>
-typename SparseRows<T>::Builder sum_rows(const SchwarzPatches& patches) {
-  std::vector<LocalIndex> begins(patches.n_values + 1, 0);
-  for (const LocalIndex value : patches.value_of)
-    if (value != SchwarzPatches::no_value) ++begins[value + 1];
-  for (LocalIndex v = 0; v < patches.n_values; ++v) begins[v + 1] += begins[v];
-  typename SparseRows<T>::Builder rows;
-  rows.ends.assign(begins.begin() + 1, begins.end());
-  rows.columns.resize(begins.back());
-  rows.values.resize(begins.back());
-  for (std::size_t at = 0; at < patches.value_of.size(); ++at) {
-    const LocalIndex value = patches.value_of[at];
-    if (value == SchwarzPatches::no_value) continue;
-    const LocalIndex place = begins[value]++;
-    rows.columns[place] = static_cast<LocalIndex>(at);
-    rows.values[place] = static_cast<T>(patches.weights[value]);
-  }
-  return rows;
+void sum_results(const ConstDeviceVector<LocalIndex>& ends,
+                 const ConstDeviceVector<LocalIndex>& columns, const ConstDeviceVector<T>& results,
+                 const DeviceVector<T>& sums) {
+  Kokkos::parallel_for(
+      "nekbone_k: sums of patches",
+      Kokkos::RangePolicy<ExecutionSpace>(0, static_cast<LocalIndex>(sums.extent(0))),
+      KOKKOS_LAMBDA(const LocalIndex v) {
+        T sum = 0;
+        for (LocalIndex at = v == 0 ? 0 : ends(v - 1); at < ends(v); ++at)
+          sum += results(columns(at));
+        sums(v) = sum;
+      });
 }
+
+/// The results of each value, by ascending position.
+struct ResultLists {
+  explicit ResultLists(const SchwarzPatches& patches) : ends(patches.n_values + 1, 0) {
+    // While the lists are filled, ends[v] moves from the start of list v to its end.
+    for (const LocalIndex value : patches.value_of)
+      if (value != SchwarzPatches::no_value) ++ends[value];
+    LocalIndex begin = 0;
+    for (LocalIndex& end : ends) begin += std::exchange(end, begin);
+    columns.resize(begin);
+    for (std::size_t at = 0; at < patches.value_of.size(); ++at)
+      if (const LocalIndex value = patches.value_of[at]; value != SchwarzPatches::no_value)
+        columns[ends[value]++] = static_cast<LocalIndex>(at);
+    ends.pop_back();
+  }
+  std::vector<LocalIndex> ends, columns;
+};
 
 IndexLists index_lists(const SchwarzPatches& patches, const AssembledSpace& space) {
   std::vector<LocalIndex> readable = patches.value_of;
@@ -373,10 +407,6 @@ SchwarzPatches::SchwarzPatches(const AssembledSpace& space)
   const auto value_at = [&](const LatticePoint& slot) -> LocalIndex& {
     return values[(slot[2] * along[1].n + slot[1]) * along[0].n + slot[0]];
   };
-  const auto weight = [&](const LatticePoint& p) {
-    return 1 /
-           std::sqrt(double(along[0].counts[p[0]]) * along[1].counts[p[1]] * along[2].counts[p[2]]);
-  };
   const auto slot_of = [&](const LatticePoint& p) {
     return LatticePoint{along[0].slot(p[0]), along[1].slot(p[1]), along[2].slot(p[2])};
   };
@@ -388,12 +418,10 @@ SchwarzPatches::SchwarzPatches(const AssembledSpace& space)
   const std::vector<GlobalId> entries = entry_ids(space);
   n_values = space.size();
   ids.assign(n_values, -1);
-  weights.assign(n_values, 0);
   for (LocalIndex e = 0; e < n_values; ++e) {
     if (entries[e] < 0) continue;
     const LatticePoint p = lattice.point(entries[e]), slot = slot_of(p);
     value_at(slot) = e;
-    weights[e] = weight(p);
     if (near_others(slot)) ids[e] = entries[e];
   }
 
@@ -414,7 +442,6 @@ SchwarzPatches::SchwarzPatches(const AssembledSpace& space)
           if (value == no_value) {
             value = n_values++;
             ids.push_back(lattice.id(p[0], p[1], p[2]));
-            weights.push_back(weight(p));
           }
           value_of[ElementLayout::offset(block, (k * n + j) * n + i, n * n * n) +
                    position % lanes] = value;
@@ -432,55 +459,73 @@ AdditiveSchwarz<T>::AdditiveSchwarz(const Communicator& comm, const AssembledSpa
                                     double lambda, double scale, const SchwarzPatches& patches)
     : m_comm(comm),
       m_range(space.range()),
-      m_n_blocks(space.layout().n_blocks()),
-      m_points(patches.points),
+      m_order(space.mesh().order()),
       m_gs(comm, patches.ids),
       m_values_of_patches(index_lists(patches, space)),
-      m_sum(sum_rows<T>(patches)),
-      m_weights(to_device("nekbone_k: weights of patches",
-                          std::vector<T>(patches.weights.begin(), patches.weights.end()))),
-      m_values("nekbone_k: values of patches", patches.n_values, 1),
-      m_results("nekbone_k: results of patches", patches.value_of.size()) {
+      m_sums("nekbone_k: sums of patches", patches.n_values, 1) {
   // With lengths in another unit, A = unit (stiffness + unit² λ mass).
   const double unit = unit_length(space.mesh().spec());
   m_modes = make_modes<T>(space, scale * unit);
   m_lambda = static_cast<T>(scale * unit * unit * unit * lambda);
+  if (comm.size() > 1)
+    m_values = DeviceField<T>("nekbone_k: values of patches", patches.n_values, 1);
+  const bool adds = is_host_device && ExecutionSpace().concurrency() == 1;
+  if (!adds) {
+    const ResultLists lists(patches);
+    m_row_ends = to_device("nekbone_k: ends of results", lists.ends);
+    m_columns = to_device("nekbone_k: results of values", lists.columns);
+    m_results = DeviceVector<T>("nekbone_k: results of patches", patches.value_of.size());
+  }
 }
 
 template <class T>
 ConstDeviceVector<T> AdditiveSchwarz<T>::operator()(const ConstDeviceVector<T>& r) {
   const bool is_alone = m_comm.size() == 1;
-  weight_owned<T>(r, m_weights, m_range, m_values);
-  if (!is_alone) m_gs.gs_op(m_values, Reduction::add);
-  const DeviceVector<T> values = Kokkos::subview(m_values, Kokkos::ALL, 0);
+  ConstDeviceVector<T> values = r;
+  if (!is_alone) {
+    copy_owned<T>(r, m_range, m_values);
+    m_gs.gs_op(m_values, Reduction::add);
+    values = Kokkos::subview(m_values, Kokkos::ALL, 0);
+  }
+  const DeviceVector<T> sums = Kokkos::subview(m_sums, Kokkos::ALL, 0);
+  const bool adds = m_results.extent(0) == 0;
   const auto run = [&](auto n) {
-    PatchKernel<T, decltype(n)>{n,
-                                m_values_of_patches.reader(),
-                                values,
-                                m_results,
-                                m_modes.of_block,
-                                m_modes.vectors,
-                                m_modes.values,
-                                m_lambda}
-        .run();
+    const auto run_kernel = [&]<bool to_sums>(const DeviceVector<T>& to) {
+      PatchKernel<T, decltype(n), to_sums>{n,
+                                           m_values_of_patches.reader(),
+                                           values,
+                                           to,
+                                           m_modes.of_block,
+                                           m_modes.vectors,
+                                           m_modes.values,
+                                           m_lambda}
+          .run();
+    };
+    if constexpr (is_host_device)
+      if (adds) return run_kernel.template operator()<true>(sums);
+    run_kernel.template operator()<false>(m_results);
   };
+  if (adds) Kokkos::deep_copy(ExecutionSpace(), sums, T(0));
   // Compiled for common orders.
-  switch (m_points) {
-    case 6:
-      run(StaticNq<6>{});
+  switch (m_order) {
+    case 3:
+      run(StaticNq<patch_points(3)>{});
       break;
-    case 8:
-      run(StaticNq<8>{});
+    case 5:
+      run(StaticNq<patch_points(5)>{});
       break;
-    case 10:
-      run(StaticNq<10>{});
+    case 7:
+      run(StaticNq<patch_points(7)>{});
+      break;
+    case 11:
+      run(StaticNq<patch_points(11)>{});
       break;
     default:
-      run(RunTimeNq{m_points});
+      run(RunTimeNq{patch_points(m_order)});
   }
-  m_sum.multiply("nekbone_k: sum of patches", m_results, values);
-  if (!is_alone) m_gs.gs_op(m_values, Reduction::add);
-  return Kokkos::subview(values, std::pair(LocalIndex{0}, m_range.size));
+  if (!adds) sum_results<T>(m_row_ends, m_columns, m_results, sums);
+  if (!is_alone) m_gs.gs_op(m_sums, Reduction::add);
+  return Kokkos::subview(sums, std::pair(LocalIndex{0}, m_range.size));
 }
 
 template class AdditiveSchwarz<double>;

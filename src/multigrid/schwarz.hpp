@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "multigrid/patch_line.hpp"
-#include "multigrid/sparse_rows.hpp"
 #include "operators/assembled_space.hpp"
 
 namespace nekbone_k {
@@ -23,10 +22,9 @@ struct SchwarzPatches {
   /// Not collective.
   explicit SchwarzPatches(const AssembledSpace& space);
 
-  int points;                   ///< per direction
-  LocalIndex n_values;          ///< entries and further DOFs
-  std::vector<GlobalId> ids;    ///< (n_values) if another rank may have the DOF; otherwise -1
-  std::vector<double> weights;  ///< (n_values) 1 / √ of the number of patches that have the DOF
+  int points;                 ///< per direction
+  LocalIndex n_values;        ///< entries and further DOFs
+  std::vector<GlobalId> ids;  ///< (n_values) if another rank may have the DOF; otherwise -1
   /// (block, patch point, lane): value of each patch point, or `no_value`. First direction fastest.
   std::vector<LocalIndex> value_of;
   static constexpr LocalIndex no_value = -1;
@@ -44,7 +42,9 @@ struct SchwarzPatches {
 ///     A_e⁻¹ = (S_x ⊗ S_y ⊗ S_z) (Λ_x + Λ_y + Λ_z + λ)⁻¹ (S_x ⊗ S_y ⊗ S_z)ᵀ
 ///
 /// One exchange brings the values of a patch that other ranks own, and one adds the results of all
-/// patches. Sums of one rank have a fixed order, but the division among ranks changes it.
+/// patches. A patch takes W^½ into its modes, because the number of patches at a point is a product
+/// over the directions. Sums of one rank have a fixed order, but the division among ranks changes
+/// it.
 template <class T>
 class AdditiveSchwarz {
  public:
@@ -64,7 +64,7 @@ class AdditiveSchwarz {
   /// them.
   struct Modes {
     DeviceVector<LocalIndex> of_block;  ///< (block, direction): number of the modes of its lanes
-    DeviceVector<T> vectors;            ///< (number, point, mode, lane)
+    DeviceVector<T> vectors;            ///< (number, point, mode, lane): W^½ S_d
     DeviceVector<T> values;             ///< (number, mode, lane), times the scale
   };
 
@@ -74,16 +74,16 @@ class AdditiveSchwarz {
 
   const Communicator& m_comm;
   VectorRange m_range;
-  LocalIndex m_n_blocks;
-  int m_points;
+  int m_order;
   T m_lambda;
   GatherScatter m_gs;
   IndexLists m_values_of_patches;  // by block: (patch point, lane)
-  SparseRows<T> m_sum;             // from results to values
   Modes m_modes;
-  DeviceVector<T> m_weights;  // (n_values)
-  DeviceField<T> m_values;    // (n_values, 1)
-  DeviceVector<T> m_results;  // (block, patch point, lane)
+  DeviceField<T> m_values;  // (n_values, 1) of r; empty on one rank
+  DeviceField<T> m_sums;    // (n_values, 1) of the results of patches
+  // If patches store their results, for a sum in a fixed order; otherwise one thread adds them.
+  DeviceVector<T> m_results;                       // (block, patch point, lane)
+  DeviceVector<LocalIndex> m_row_ends, m_columns;  // results of each value
 };
 
 }  // namespace nekbone_k

@@ -52,5 +52,16 @@ TEST(PatchLine, AClosedLineHasAConstantMode) {
   EXPECT_NEAR(modes.values[2], std::pow(2 * M_PI / 3, 2), 0.02);
 }
 
+TEST(PatchLine, CountsThePatchesOfAPoint) {
+  const auto counts = [](const PatchLine& line) {
+    std::vector<int> found;
+    for (int p = 0; p < patch_points(4); ++p) found.push_back(line.patches(4, p));
+    return found;
+  };
+  EXPECT_EQ(counts({}), (std::vector<int>{2, 2, 2, 1, 2, 2, 2}));
+  EXPECT_EQ(counts({.left = 0}), (std::vector<int>{1, 1, 1, 1, 2, 2, 2}));
+  EXPECT_EQ(counts({.closed = true}), std::vector<int>(7, 1));
+}
+
 }  // namespace
 }  // namespace nekbone_k
