@@ -2,6 +2,7 @@
 #include "multigrid/schwarz.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <utility>

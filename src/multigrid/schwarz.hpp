@@ -3,8 +3,7 @@
 /// The overlapping additive Schwarz preconditioner.
 #pragma once
 
-#include <array>
-#include <optional>
+#include <vector>
 
 #include "multigrid/patch_line.hpp"
 #include "operators/assembled_space.hpp"
