@@ -42,7 +42,7 @@ def run(options, row, preconditioner, iterations):
         report = pathlib.Path(folder, "report.json")
         command = [*shlex.split(options.launcher), options.program, str(cg_rows.ROOT / "inputs/multigrid.yaml"),
                    "--report", str(report)]
-        settings = {"mesh.elements": [int(elements)] * 3, "solver.order": order, "orders": [order],
+        settings = {"mesh.elements": [int(elements)] * 3, "solver.order": int(order), "orders": [int(order)],
                     "solver.preconditioner": preconditioner, "solver.iterations": iterations,
                     "verification.error_bound": 1, "gather_scatter.tuning.journal": f"{folder}/journal",
                     **BOXES[box], **dict(options.set)}

@@ -261,6 +261,7 @@ class MultigridRows(ScriptTest):
                          ["multigrid", "jacobi"] * 2)
         self.assertEqual(launches[0]["mesh.deformation"], "kershaw")
         self.assertEqual(launches[0]["mesh.elements"], "[12, 12, 12]")
+        self.assertEqual(launches[0]["orders"], "[7]")
         self.assertEqual(launches[0]["solver.multigrid.degree"], "2")
         self.assertEqual(launches[2]["mesh.periodic"], "true")
         self.assertEqual(launches[2]["solver.order"], "3")

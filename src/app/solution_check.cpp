@@ -6,14 +6,12 @@
 #include <array>
 #include <cmath>
 
-#include "operators/null_space.hpp"
 
 namespace nekbone_k {
 
 ResidualCheck check_residual(const Communicator& comm, const EllipticOperator& a,
                              const DeviceVector<double>& b, const CgVectors& v) {
   const AssembledSpace& space = a.space();
-  if (a.is_singular()) remove_constants(comm, space, b);
   a.apply(v.x, v.ap);
   std::array<double, 2> squares{};
   Kokkos::parallel_reduce(

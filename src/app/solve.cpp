@@ -30,8 +30,6 @@ namespace {
 /// Share of CG's time that the audit may take, if that exceeds the budget of a tuning stage.
 constexpr double audit_share = 0.2;
 
-using Projection = std::function<void(const DeviceVector<double>&)>;
-
 /// Selects the first exchange that is right with CG's operands. Replaces strategies.exchange by the
 /// best other one while it is wrong, and adds wrong ones to `left_out`. Returns whether one is
 /// right. Throws InternalError if one fails otherwise, because messages may still be in flight.
@@ -67,7 +65,7 @@ std::optional<Audit> unless_unavailable(const Action& action) {
 /// and the vector operations.
 template <class Current>
 AuditedWork audited_cg(const Communicator& comm, const DeviceVector<double>& b, const CgVectors& v,
-                       const Projection& project, const Current& current) {
+                       const Current& current) {
   return {[=] {
             // Apply A once, so that the strategy allocates its resources.
             std::get<0>(current()).apply(b, v.ap);
@@ -75,7 +73,7 @@ AuditedWork audited_cg(const Communicator& comm, const DeviceVector<double>& b, 
           },
           [=, &comm](int iterations) {
             const auto [a, ops] = current();
-            conjugate_gradients(comm, a, ops, v, {iterations, 0}, project);
+            conjugate_gradients(comm, a, ops, v, {iterations, 0});
           }};
 }
 
@@ -129,12 +127,6 @@ class SummedCg {
   const Candidate* m_selected = nullptr;
 };
 
-/// Removes the null space of `a` from a vector; empty if there is none.
-Projection projection(const Communicator& comm, const EllipticOperator& a) {
-  if (!a.is_singular()) return {};
-  return [&](const DeviceVector<double>& r) { remove_constants(comm, a.space(), r); };
-}
-
 /// The CG run of an order. solve() calls the members in the order below. All are collective.
 class CgRun {
  public:
@@ -160,7 +152,6 @@ class CgRun {
             m_space.make_vector("Ap")},
         m_b(m_space.make_vector("b")),
         m_inverse_diagonal(inverse_diagonal()),
-        m_project(projection(comm, a())),
         m_methods(
             {comm, input, m_space, a(), m_b, m_v, m_inverse_diagonal}, strategies,
             [this](const CgOptions& options, const std::function<void(int)>& show) {
@@ -173,6 +164,7 @@ class CgRun {
       });
     communicating([&] {
       m_problem.right_hand_side(m_space, m_geometry, m_b);
+      if (a().is_singular()) remove_constants(m_comm, m_space, m_b);
       m_space.gs().check();
     });
     // The first application is slower, because it touches new memory and code. Do not time it.
@@ -280,8 +272,7 @@ class CgRun {
   std::optional<Audit> audit_exchanges(double iteration_seconds, const AuditOptions& options) {
     return unless_unavailable([&] {
       return with_vector_ops([&](const auto& ops) {
-        AuditedWork work =
-            audited_cg(m_comm, m_b, m_v, m_project, [&] { return std::tie(a(), ops); });
+        AuditedWork work = audited_cg(m_comm, m_b, m_v, [&] { return std::tie(a(), ops); });
         if (m_multigrid)
           work.iterate = [&](int iterations) { m_multigrid->solve({iterations, 0}, {}); };
         return audit_choice(m_comm, audited_exchanges(m_space.gs(), m_strategies),
@@ -304,10 +295,9 @@ class CgRun {
   std::optional<Audit> audit_all_reduces(double iteration_seconds, const AuditOptions& options) {
     return unless_unavailable([&] {
       SummedCg summed(m_comm, a(), m_geometry, m_inverse_diagonal, m_strategies, m_guard);
-      return audit_choice(
-          m_comm, summed.choices(), iteration_seconds,
-          audited_cg(m_comm, m_b, m_v, m_project, [&] { return summed.selected(); }), options,
-          m_guard);
+      return audit_choice(m_comm, summed.choices(), iteration_seconds,
+                          audited_cg(m_comm, m_b, m_v, [&] { return summed.selected(); }), options,
+                          m_guard);
     });
   }
 
@@ -330,15 +320,13 @@ class CgRun {
     if (m_multigrid) return m_multigrid->solve(options, progress);
     Kokkos::deep_copy(m_v.r, m_b);
     return with_vector_ops([&](const auto& ops) {
-      return conjugate_gradients(m_comm, a(), ops, m_v, options, m_project, progress);
+      return conjugate_gradients(m_comm, a(), ops, m_v, options, progress);
     });
   }
   /// Its traffic; see CgMethods::traffic().
   int host_traffic() const {
     if (m_multigrid) return flexible_traffic;
-    return with_vector_ops([&](const auto& ops) {
-      return ops.traffic() + (m_project ? projection_traffic(m_space) + ops.products_traffic() : 0);
-    });
+    return with_vector_ops([](const auto& ops) { return ops.traffic(); });
   }
 
   /// Calls `action` under guard of the exchange and the all-reduce in use, because either may not
@@ -360,7 +348,7 @@ class CgRun {
     return communicating([&] {
       const CgResult cg = conjugate_gradients(
           m_comm, op, fused_ops(m_comm, op.space(), m_inverse_diagonal, m_strategies.all_reduce),
-          m_v, {iterations, 0}, projection(m_comm, op), [&](int) { m_guard.go_on(); });
+          m_v, {iterations, 0}, [&](int) { m_guard.go_on(); });
       op.space().gs().check();
       return cg.seconds;
     });
@@ -382,7 +370,6 @@ class CgRun {
   DeviceVector<double>
       m_b;  ///< right-hand side, kept for check_residual() because recomputing it is slow
   DeviceVector<double> m_inverse_diagonal;
-  Projection m_project;
   CgMethods m_methods;
   std::optional<Guarded<FusedVectorOps>> m_fused;  ///< empty with Kokkos Kernels
   std::optional<MultigridRun> m_multigrid;         ///< empty with another preconditioner

@@ -7,12 +7,6 @@
 
 namespace nekbone_k {
 
-/// Doubles that remove_constants() reads and writes per entry: one for the sum, or two on a
-/// deterministic space, and two for the subtraction.
-inline int projection_traffic(const AssembledSpace& space) {
-  return space.is_deterministic() ? 4 : 3;
-}
-
 /// Subtracts from `vector` (device memory) its mean over the DOFs of the whole mesh, each counted
 /// once. This removes the constants, which A annihilates for λ = 0 on a fully periodic box. Padding
 /// stays zero. Collective.

@@ -10,7 +10,6 @@
 #include "core/errors.hpp"
 #include "core/statistics.hpp"
 #include "core/system.hpp"
-#include "operators/null_space.hpp"
 #include "operators/overlap_work.hpp"
 #include "tuning/tuner.hpp"
 
@@ -194,17 +193,11 @@ CgResult MultigridRun::run(const MultigridMethod& method, const CgOptions& optio
   Kokkos::deep_copy(ExecutionSpace(), m_problem.vectors.r, m_problem.b);
   CgResult result;
   communicating(hierarchy, [&] {
-    std::function<void(const DeviceVector<double>&)> project;
-    if (m_problem.a.is_singular())
-      project = [&](const DeviceVector<double>& r) {
-        remove_constants(m_problem.comm, m_problem.space, r);
-      };
     AsInverse<AnyMultigrid> inverse{hierarchy.multigrid};
     const double seconds = slowest_seconds([&] {
       result = flexible_conjugate_gradients(
           m_problem.a, inverse, m_problem.ops, FlexibleCgVectors{m_problem.vectors, m_z},
-          {.iterations = options.iterations, .tolerance = options.tolerance}, project,
-          [&](int iteration) {
+          {.iterations = options.iterations, .tolerance = options.tolerance}, [&](int iteration) {
             if (progress) progress(iteration);
             m_guard.go_on();
           });
@@ -445,15 +438,10 @@ CgResult MultigridRun::solve(const CgOptions& options, const std::function<void(
 JacobiComparison MultigridRun::compare_with_jacobi(double tolerance, double seconds,
                                                    const DeviceVector<double>& inverse_diagonal) {
   const FusedVectorOps ops = fused_ops(m_problem.comm, m_problem.space, inverse_diagonal);
-  std::function<void(const DeviceVector<double>&)> project;
-  if (m_problem.a.is_singular())
-    project = [&](const DeviceVector<double>& r) {
-      remove_constants(m_problem.comm, m_problem.space, r);
-    };
   const auto solve = [&](const CgOptions& options) {
     Kokkos::deep_copy(ExecutionSpace(), m_problem.vectors.r, m_problem.b);
     return conjugate_gradients(m_problem.comm, m_problem.a, ops, m_problem.vectors, options,
-                               project, [&](int) { m_guard.go_on(); });
+                               [&](int) { m_guard.go_on(); });
   };
   constexpr int few = 5;
   solve({few, 0});

@@ -47,19 +47,17 @@ struct CgVectors {
 /// operator and the vector operations make two all-reduces per iteration: one of pᵀ A p, and one of
 /// r·r and r·z in one message.
 ///
-/// `project`, if given, removes the null space from a vector (collective). It is applied to b, and
-/// to every residual, because rounding brings the null space back. `progress` is called after every
-/// iteration with its number. Collective.
+/// If A is singular, b must have no part in its null space (remove_constants()). Residuals then
+/// have none but what rounding adds, which stays far below any tolerance that doubles can reach.
+/// `progress` is called after every iteration with its number. Collective.
 template <SymmetricOperator Op, class VectorOps>
 CgResult conjugate_gradients(const Communicator& comm, const Op& a, const VectorOps& ops,
                              const CgVectors& v, const CgOptions& options,
-                             const std::function<void(const DeviceVector<double>&)>& project = {},
                              const std::function<void(int)>& progress = {}) {
   CgResult result;
   comm.barrier();
   const double begin = wall_seconds();
 
-  if (project) project(v.r);
   ResidualProducts products = ops.products(v.r);
   Kokkos::deep_copy(ExecutionSpace(), v.x, 0.0);
   Kokkos::deep_copy(ExecutionSpace(), v.p, 0.0);
@@ -85,11 +83,7 @@ CgResult conjugate_gradients(const Communicator& comm, const Op& a, const Vector
       break;
     }
     alpha = done ? 0 : products.r_dot_z / p_dot_ap;
-    ResidualProducts next = ops.update_residual(alpha, v.ap, v.r);
-    if (project) {
-      project(v.r);
-      next = ops.products(v.r);
-    }
+    const ResidualProducts next = ops.update_residual(alpha, v.ap, v.r);
     beta = done ? 0 : next.r_dot_z / products.r_dot_z;
     products = next;
     result.history.push_back(std::sqrt(products.r_dot_r));

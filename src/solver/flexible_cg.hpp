@@ -26,7 +26,7 @@ struct FlexibleCgOptions {
   bool from_guess = false;  ///< begins at the x given; otherwise at x = 0
 };
 
-/// Doubles that its vector operations read and write per entry and iteration, without a projection:
+/// Doubles that its vector operations read and write per entry and iteration:
 /// 3 for the residual, 3 for the products, 5 for the solution and the direction.
 inline constexpr int flexible_traffic = 11;
 
@@ -39,18 +39,14 @@ struct FlexibleCgVectors : CgVectors {
 /// of Polak and Ribière, which stays a descent direction if M varies a little. v.r holds b on input
 /// and the residual on output. `ops` are vector operations without a preconditioner.
 ///
-/// Three all-reduces per iteration: of p·Ap, of r·r, and of z·r and z·Ap. `project`, if given,
-/// removes the null space from b; residuals then have no part in it but rounding, which grows by
-/// addition only, so no iteration removes it. `progress` is called after every
+/// Three all-reduces per iteration: of p·Ap, of r·r, and of z·r and z·Ap. If A is singular, b must
+/// have no part in its null space, as in conjugate_gradients(). `progress` is called after every
 /// iteration with its number. Does not measure time (CgResult::seconds stays 0). Collective.
 template <SymmetricOperator Op, ApproximateInverse M, class VectorOps>
-CgResult flexible_conjugate_gradients(
-    const Op& a, M& m, const VectorOps& ops, const FlexibleCgVectors& v,
-    const FlexibleCgOptions& options,
-    const std::function<void(const DeviceVector<double>&)>& project = {},
-    const std::function<void(int)>& progress = {}) {
+CgResult flexible_conjugate_gradients(const Op& a, M& m, const VectorOps& ops,
+                                      const FlexibleCgVectors& v, const FlexibleCgOptions& options,
+                                      const std::function<void(int)>& progress = {}) {
   CgResult result;
-  if (project) project(v.r);
   double r_dot_r = ops.products(v.r).r_dot_r;
   const double target = std::max(options.tolerance * std::sqrt(r_dot_r), options.absolute);
   if (options.from_guess) {

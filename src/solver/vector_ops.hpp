@@ -62,11 +62,6 @@ class FusedVectorOps {
     const int again = m_reproducible ? 1 : 0;
     return m_inverse_diagonal.extent(0) > 0 ? 10 + 2 * again : 8 + again;
   }
-  /// Doubles read and written per entry by products(), which runs once more per iteration when a
-  /// null space is removed.
-  int products_traffic() const {
-    return (m_inverse_diagonal.extent(0) > 0 ? 2 : 1) * (m_reproducible ? 2 : 1);
-  }
 
  private:
   /// Sums the products of `first`. `again` gives the same terms without changing anything.
@@ -105,7 +100,6 @@ class KokkosKernelsVectorOps {
                                      LocalIndex begin, LocalIndex end) const;
 
   int traffic() const { return m_inverse_diagonal.extent(0) > 0 ? 15 : 10; }
-  int products_traffic() const { return m_inverse_diagonal.extent(0) > 0 ? 6 : 1; }
 
  private:
   const Communicator& m_comm;

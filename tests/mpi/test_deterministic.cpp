@@ -240,10 +240,8 @@ struct Solver {
     if (space.is_deterministic()) terms = static_cast<double>(space.mesh().total_dofs());
     const FusedVectorOps ops(comm, space.range(), a.inverse_diagonal(),
                              all_reduce_strategies().front(), terms);
-    std::function<void(const DeviceVector<double>&)> project;
-    if (a.is_singular())
-      project = [&](const DeviceVector<double>& r) { remove_constants(comm, space, r); };
-    const CgResult result = conjugate_gradients(comm, a, ops, v, {iterations, 0}, project);
+    if (a.is_singular()) remove_constants(comm, space, v.r);
+    const CgResult result = conjugate_gradients(comm, a, ops, v, {iterations, 0});
     sum = checksum(comm, space, v.x);
     return {result.history, to_ids(comm, space, reference, v.x)};
   }

@@ -200,7 +200,7 @@ TEST(FlexibleCg, SaysWhenItDidNotConverge) {
   Diagonal m(s.a.inverse_diagonal());
   std::vector<int> progress;
   const CgResult result =
-      flexible_conjugate_gradients(s.a, m, s.plain(), flexible(s), {5, 1e-12, 0, false}, {},
+      flexible_conjugate_gradients(s.a, m, s.plain(), flexible(s), {5, 1e-12, 0, false},
                                    [&](int iteration) { progress.push_back(iteration); });
   EXPECT_EQ(result.iterations, 5);
   EXPECT_FALSE(result.converged);
@@ -248,9 +248,9 @@ TEST(FlexibleCg, SolvesTheSingularCaseByProjection) {
   for (double& value : b) value += 0.5;
   const FlexibleCgVectors v = flexible(s, b);
   Diagonal m(s.a.inverse_diagonal());
-  const auto project = [&](const DeviceVector<double>& r) { remove_constants(s.comm, s.space, r); };
+  remove_constants(s.comm, s.space, v.r);
   const CgResult result =
-      flexible_conjugate_gradients(s.a, m, s.plain(), v, {500, 1e-12, 0, false}, project);
+      flexible_conjugate_gradients(s.a, m, s.plain(), v, {500, 1e-12, 0, false});
   EXPECT_TRUE(result.converged);
   EXPECT_NEAR(result.history.front(), norm(s.b), 1e-11 * norm(s.b));
   const ById x = s.by_id(v.x);

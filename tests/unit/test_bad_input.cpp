@@ -387,11 +387,6 @@ const std::vector<Mistake> keys_that_do_not_fit{
      "x.yaml:2: solver.launch: given solver.launch plain with solver.variant auto and "
      "deterministic true; "
      "allowed: launch auto or host, with variant auto or classic"},
-    {"SingularAheadOfTheHost", "operator: {lambda: 0}\nsolver:\n  variant: pipelined\n",
-     "x.yaml:3: solver.variant: given solver.launch auto with solver.variant pipelined and "
-     "operator.lambda 0 in "
-     "a periodic box, whose constants the host removes; allowed: launch auto or host, with variant "
-     "auto or classic"},
     {"ComponentsOfWhatIsSolved", "orders: [1]\ngather_scatter:\n  components: 3\n",
      "x.yaml:3: gather_scatter.components: given gather_scatter.components 3 with problem "
      "taylor-green, whose CG exchanges one component in double; allowed: components 1 with that "
