@@ -1,17 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Solves with multigrid, one run of the program each; prints iterations and times.
+"""Solves problems with multigrid, and prints iterations and times.
 
-    bench/multigrid_rows.py [--launcher "mpirun -np 1"] [--out FILE.json] PROGRAM [BOX:ORDER:ELEMENTS]...
+    bench/multigrid_rows.py [--launcher "mpirun -np 1"] [--runs N] [--jacobi] [--set KEY=VALUE]
+                            [--out FILE.json] PROGRAM [BOX:ORDER:ELEMENTS]...
 
-Each row is the problem of inputs/multigrid.yaml (lambda 0, to 1e-8) in a BOX:
+Each row is the problem of inputs/multigrid.yaml (lambda 0, tolerance 1e-8) with ELEMENTS^3
+elements in a BOX:
 
-    dirichlet  a cube           periodic   a periodic cube       sine     a bent periodic cube, epsilon 0.3
-    kershaw    epsilon 0.3      stretched  extent 1 : 1 : 16
+    dirichlet   a cube with Dirichlet faces
+    periodic    a periodic cube
+    sine        a periodic cube, deformed by sines with epsilon 0.3
+    kershaw     a cube with Dirichlet faces and Kershaw's deformation, epsilon 0.3
+    stretched   a box of extent 1 : 1 : 16 with Dirichlet faces
 
-with ELEMENTS^3 elements. --jacobi also solves each row with Jacobi, once. "Ax" is the time of the solve in
-applications of A in double. --set passes keys, e.g. solver.multigrid.smoother=schwarz. FILE gets the solve of every
-run and the machine's part of the report.
+A row prints the run of median time out of --runs. "Ax" is the time of the solve divided by that of
+one application of A in double. --jacobi also solves each row with Jacobi, once. --set passes keys,
+e.g. solver.multigrid.smoother=schwarz. FILE receives every solve and the machine's part of the
+report.
 """
 import argparse
 import json
@@ -25,7 +31,7 @@ import cg_rows
 
 PERIODIC = {"mesh.periodic": True, "problem": "taylor-green", "mesh.extent": 6.283185307179586}
 BOXES = {
-    "dirichlet": {},
+    "dirichlet": {"problem": "nekbone"},
     "periodic": PERIODIC,
     "sine": PERIODIC | {"mesh.deformation": "sine", "mesh.epsilon": 0.3},
     "kershaw": {"mesh.deformation": "kershaw", "mesh.epsilon": 0.3, "problem": "nekbone"},

@@ -286,8 +286,8 @@ class CgRun {
     const double enough = std::max(2 * m_input.tuning.budget_seconds,
                                    3 * (record.solve_seconds + record.multigrid->setup_seconds));
     return communicating([&] {
-      return m_multigrid->compare_with_jacobi(record.residual / record.rhs_norm, enough,
-                                              a().inverse_diagonal());
+      const FusedVectorOps ops = fused_ops(m_comm, m_space, a().inverse_diagonal(), *m_all_reduce);
+      return m_multigrid->compare_with_jacobi(record.residual / record.rhs_norm, enough, ops);
     });
   }
 
@@ -411,6 +411,13 @@ SolveRecord solve(const Communicator& comm, const Case& input, Discretization& d
   if (input.preconditioner == Preconditioner::multigrid) {
     stage("selecting the V-cycle");
     record.multigrid = run.select_multigrid(conditions);
+    if (record.multigrid->selected() == nullptr) {
+      record.verdict = fmt::format(
+          "no V-cycle helps, the default because {}; try solver.multigrid.precision double, "
+          "another solver.multigrid.smoother, or solver.preconditioner jacobi",
+          record.multigrid->candidates.front().failure);
+      return record;
+    }
   }
 
   progress.stage(fmt::format("order {}: CG", record.order), input.iterations);

@@ -122,6 +122,11 @@ void check_multigrid(YamlReader& keys, YamlReader& solver_keys, const Case& run)
                   fmt::format("given [{}] with solver.order {}; allowed: orders that begin with "
                               "solver.order, or auto",
                               fmt::join(orders, ", "), run.solver_order));
+  if (orders.back() > 2 && run.multigrid.orders)
+    fail_together(multigrid_keys, "orders", multigrid_keys, "orders",
+                  fmt::format("given [{}]; allowed: orders that end with 1 or 2, because coarser "
+                              "meshes follow at the last one",
+                              fmt::join(orders, ", ")));
   if (run.vector_ops == VectorOps::kokkos_kernels)
     fail_together(solver_keys, "preconditioner", solver_keys, "vector_ops",
                   "given multigrid with solver.vector_ops kokkos-kernels; allowed: multigrid with "

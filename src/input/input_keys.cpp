@@ -14,8 +14,6 @@
 namespace nekbone_k {
 namespace {
 
-/// Beyond this, the direct solve takes longer than the levels that it replaces.
-constexpr int most_coarse_dofs = 20000;
 constexpr int max_int = std::numeric_limits<int>::max();
 /// Enough for a velocity, a temperature and many species.
 constexpr int max_components = 64;
@@ -235,17 +233,17 @@ std::vector<Key> make_table() {
             "a GPU replays recorded iterations; needs strategies that work without the host"}}),
 
       section("solver.multigrid",
-              "The V-cycle of `solver.preconditioner: multigrid`. The run measures all that the "
-              "input leaves open, and selects the fastest (docs/multigrid.md)."),
+              "The V-cycle of `solver.preconditioner: multigrid`. The run measures the values of "
+              "keys that are `auto` and selects the fastest V-cycle (docs/multigrid.md)."),
       key("solver.multigrid.orders", field(&Case::multigrid, &MultigridChoice::orders),
           OrAuto<FallingIntegers>{{1, max_order}},
-          "Polynomial orders of the levels, from `solver.order` down. Coarser meshes follow, at "
-          "the "
-          "lowest order."),
+          "Polynomial orders of the levels, from `solver.order` down. Coarser meshes at the lowest "
+          "order follow."),
       key("solver.multigrid.smoother", field(&Case::multigrid, &MultigridChoice::smoother),
           OrAuto<Choices<SmootherKind>>{{{SmootherKind::jacobi, SmootherKind::schwarz}}},
-          "What the smoother's polynomial accelerates: the diagonal of A, or overlapping additive "
-          "Schwarz on levels of order 3 or more. `deterministic: true` needs `jacobi`."),
+          "Preconditioner that the smoother's polynomial accelerates: the diagonal of A, or "
+          "overlapping additive Schwarz on levels of order 3 or more. `deterministic: true` needs "
+          "`jacobi`."),
       key("solver.multigrid.polynomial", field(&Case::multigrid, &MultigridChoice::polynomial),
           OrAuto<Choices<ChebyshevKind>>{
               {{ChebyshevKind::first, ChebyshevKind::fourth, ChebyshevKind::optimized_fourth}}},
@@ -257,11 +255,12 @@ std::vector<Key> make_table() {
           "levels."),
       key("solver.multigrid.precision", field(&Case::multigrid, &MultigridChoice::precision),
           OrAuto<Choices<Precision>>{{{Precision::single, Precision::double_}}},
-          "Precision of the V-cycle: operators, vectors and messages. CG around it is always in "
-          "double."),
+          "Precision of the V-cycle: operators, vectors and messages. `single` needs "
+          "`operator.geometry: stored`. CG around it is always in double."),
       key("solver.multigrid.coarse_dofs", field(&Case::multigrid, &MultigridChoice::coarse_dofs),
-          Integers{1, most_coarse_dofs},
-          "Most DOFs of the level that every rank solves directly, by a dense inverse."),
+          Integers{1, most_direct_dofs},
+          "Maximum number of DOFs of the coarse solve, which every rank does by a dense inverse. "
+          "The last level is larger if the mesh cannot be coarsened further."),
 
       section("gather_scatter", "The exchange strategies, and the fields that they exchange."),
       names(

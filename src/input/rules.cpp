@@ -74,7 +74,7 @@ std::optional<std::vector<int>> FallingIntegers::convert(const YamlValue& given)
 }
 
 std::string FallingIntegers::allowed(const YamlValue&) const {
-  return fmt::format("a falling list of integers from {} to {}", max, min);
+  return fmt::format("integers from {} to {}, each smaller than the one before", min, max);
 }
 
 Json FallingIntegers::schema() const {

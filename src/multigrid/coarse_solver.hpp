@@ -10,19 +10,19 @@
 namespace nekbone_k {
 
 /// P A⁻¹ Pᵀ with the operator A of the coarsest level and the interpolation P from there to a finer
-/// level. Every rank has A⁻¹, a dense matrix. One all-reduce sums the restricted vector. If A is
-/// singular, its pseudo-inverse is used, so that the mean of the solution is zero. In a periodic
-/// box with a small λ, the inverse on constants is that of their energy, which rounding cannot
-/// spoil.
+/// level. Every rank stores A⁻¹ as a dense matrix. One all-reduce sums the restricted vector. If A
+/// is singular, A⁻¹ is the pseudo-inverse, so the mean of the solution is zero. In a periodic box
+/// with a small λ, the action of A on constants is computed from λ and the volume, because rounding
+/// would dominate it in the assembled matrix.
 ///
-/// On a deterministic space, the all-reduce copies values of the finer level instead, and each rank
-/// restricts all of them, so no sum depends on the division among ranks.
+/// On a deterministic space, the all-reduce gathers the finer level's vector instead, and every
+/// rank restricts all of it. So no sum depends on the partition.
 template <class T>
 class CoarseSolver {
  public:
-  /// `fine` is the space of the finer level, whose part of the elements of `coarse` is not needed:
-  /// each rank assembles all of A = scale (stiffness + λ mass). Collective. Throws InternalError if
-  /// A is not positive definite.
+  /// `fine` is the space of the finer level. Each rank assembles all of A = scale (stiffness +
+  /// λ mass), so `coarse` needs no partition. Collective. Throws InternalError if A is neither
+  /// positive definite nor singular on constants alone.
   CoarseSolver(const Communicator& comm, const AssembledSpace& fine, const LevelPlan& coarse,
                double lambda, double scale);
 

@@ -39,10 +39,9 @@ MeshSpec coarser_mesh(const MeshSpec& mesh);
 /// 2. the lowest order on coarser meshes, until a level has at most `coarse_dofs` DOFs or its mesh
 ///    cannot be coarsened.
 ///
-/// The last level is solved directly on every rank. There are at least two levels; the second
-/// equals the first if nothing is coarser. Levels without DOFs are left out. All but the last have
-/// at least one element per rank. `is_valid` tells whether a coarser mesh may be used. Not
-/// collective.
+/// Every rank solves the last level directly. There are at least two levels; the second equals the
+/// first if nothing is coarser. Orders without DOFs are skipped. All levels but the last have at
+/// least one element per rank. `is_valid` says whether a coarser mesh may be used. Not collective.
 std::vector<LevelPlan> plan_levels(
     const MeshSpec& mesh, const std::vector<int>& orders, int ranks, double coarse_dofs,
     const std::function<bool(const MeshSpec&)>& is_valid = [](const MeshSpec&) { return true; });

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/entry_loop.hpp"
 #include "core/errors.hpp"
 #include "operators/null_space.hpp"
 #include "solver/lanczos.hpp"
@@ -68,9 +69,12 @@ double scale_of(const Communicator& comm, const DeviceVector<double>& inverse_di
 /// to = factor from, between precisions.
 template <class From, class To>
 void convert(const From& from, double factor, const DeviceVector<To>& to) {
-  Kokkos::parallel_for(
-      "nekbone_k: convert", Kokkos::RangePolicy<ExecutionSpace>(0, to.extent(0)),
-      KOKKOS_LAMBDA(const LocalIndex a) { to(a) = static_cast<To>(factor * from(a)); });
+  for_entries(
+      "nekbone_k: convert", 0, static_cast<LocalIndex>(to.extent(0)),
+      KOKKOS_LAMBDA(const LocalIndex a) {
+        return Kokkos::Array<To, 1>{static_cast<To>(factor * from(a))};
+      },
+      KOKKOS_LAMBDA(const LocalIndex a, const Kokkos::Array<To, 1>& in) { to(a) = in[0]; });
 }
 
 /// Additive Schwarz on doubles. `scale` is that of its operator.
@@ -101,18 +105,22 @@ Multigrid<T>::Multigrid(const Communicator& comm, AssembledSpace& finest,
     : m_comm(comm) {
   const int order = finest.mesh().order();
   const auto orders = options.orders.empty() ? halved_orders(order) : options.orders;
+  // Coarser meshes have the lowest order that has DOFs.
+  int lowest = order;
+  for (const int lower : orders)
+    if (LevelPlan{lower, finest.mesh().spec()}.total_dofs() > 0) lowest = lower;
   const auto is_valid = [&](const MeshSpec& mesh) {
     const bool divides = mesh.total_elements() >= comm.size();
     return comm.all(!has_inverted_elements(BoxMesh(
-        mesh.divided_by({}), orders.back(), divides ? comm.size() : 1, divides ? comm.rank() : 0)));
+        mesh.divided_by({}), lowest, divides ? comm.size() : 1, divides ? comm.rank() : 0)));
   };
   const auto plans =
       plan_levels(finest.mesh().spec(), orders, comm.size(), options.coarse_dofs, is_valid);
   m_coarsest = plans.back();
   if (m_coarsest.total_dofs() > most_direct_dofs)
     throw InputError(
-        fmt::format("multigrid cannot coarsen this mesh below {} DOFs, too many for the direct "
-                    "solve; allowed: at most {}; use fewer ranks, or solver.preconditioner jacobi",
+        fmt::format("multigrid cannot coarsen this mesh below {} DOFs; the coarse solve allows at "
+                    "most {}; use fewer ranks, or solver.preconditioner jacobi",
                     m_coarsest.total_dofs(), most_direct_dofs));
   m_levels.reserve(plans.size() - 1);
   for (std::size_t l = 0; l + 1 < plans.size(); ++l) {
@@ -204,6 +212,18 @@ void Multigrid<T>::set_polynomial(ChebyshevKind kind, int degree) {
 }
 
 template <class T>
+void Multigrid<T>::check() const {
+  for (const Level& level : m_levels) {
+    level.space->gs().check();
+    if (level.smoother->schwarz()) level.smoother->schwarz()->gs().check();
+    if (level.mesh_transfer) {
+      level.mesh_transfer->fine_gs().check();
+      level.mesh_transfer->coarse_gs().check();
+    }
+  }
+}
+
+template <class T>
 double Multigrid<T>::least_bytes() const {
   double bytes = 0;
   for (const Level& level : m_levels) {
@@ -242,7 +262,14 @@ double Multigrid<T>::estimated_bytes(const BoxMesh& finest, const MultigridOptio
   // Coarser meshes halve the elements at least. During set-up, a level has vectors in double, and a
   // level in single precision also has its factors in double.
   bytes += coarser + 4 * vector + (shares_factors ? 0 : factors / 8);
-  return bytes + 2.0 * sizeof(double) * options.coarse_dofs * options.coarse_dofs;
+  const double ranks = std::round(static_cast<double>(finest.spec().total_elements()) /
+                                  static_cast<double>(finest.box().volume()));
+  const double direct =
+      static_cast<double>(plan_levels(finest.spec().divided_by({}), orders, static_cast<int>(ranks),
+                                      options.coarse_dofs)
+                              .back()
+                              .total_dofs());
+  return bytes + direct * direct * (sizeof(double) + 2 * sizeof(T));
 }
 
 template <class T>

@@ -19,8 +19,8 @@ struct MultigridOptions {
   std::vector<int> orders;  ///< falling, from the solver's; empty: halved_orders()
   SmootherKind smoother = SmootherKind::jacobi;
   ChebyshevKind polynomial = ChebyshevKind::optimized_fourth;
-  int degree = 3;             ///< of the smoother, before and after the coarser levels
-  double coarse_dofs = 1000;  ///< most DOFs of the level that is solved directly
+  int degree = 3;          ///< of the smoother, before and after the coarser levels
+  int coarse_dofs = 1000;  ///< most DOFs of the level that is solved directly
 };
 
 /// Factor by which the eigenvalue bound of a smoother exceeds the estimate.
@@ -28,14 +28,10 @@ inline constexpr double eigenvalue_margin = 1.1;
 /// Steps of Lanczos' method for that estimate.
 inline constexpr int eigenvalue_steps = 15;
 
-/// Most DOFs of the level that is solved directly, however the mesh can be coarsened.
-inline constexpr std::int64_t most_direct_dofs = 20000;
-
-/// M ≈ A⁻¹: one V-cycle with as many smoothing steps before as after the coarser levels, so M is
-/// symmetric. With T = float, all levels are in single precision: operators and vectors are scaled
-/// to about 1 before they are converted, so that lengths of any size fit. Operators of coarser
-/// levels are discretised anew on their order and mesh (Lottes and Fischer, J. Sci. Comput. 24,
-/// 2005).
+/// M ≈ A⁻¹: one V-cycle with the same number of smoothing steps before and after coarser levels, so
+/// M is symmetric. With T = float, all levels are in single precision. Operators and vectors are
+/// scaled to about 1 before they are converted, so lengths of any size fit. The operators of
+/// coarser levels are rediscretised (Lottes and Fischer, J. Sci. Comput. 24, 2005).
 template <class T>
 class Multigrid {
  public:
@@ -69,6 +65,10 @@ class Multigrid {
   /// One V-cycle from a level down: its v.x from its v.b. For the number of levels(), the direct
   /// solve alone. Collective.
   void cycle(std::size_t level);
+
+  /// Throws InternalError if a message of a level did not come; see Exchange::check(). Not
+  /// collective.
+  void check() const;
 
   std::vector<Level>& levels() { return m_levels; }
   const std::vector<Level>& levels() const { return m_levels; }

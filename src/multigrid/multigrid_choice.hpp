@@ -22,6 +22,9 @@ inline const char* name(SmootherKind smoother) {
   return smoother == SmootherKind::schwarz ? "schwarz" : "jacobi";
 }
 
+/// Maximum number of DOFs of the coarse solve. Its set-up takes about their cube.
+inline constexpr int most_direct_dofs = 4000;
+
 /// The choices of a V-cycle that the input pins. The run selects the others.
 struct MultigridChoice {
   std::optional<std::vector<int>> orders;  ///< falling, from the solver's

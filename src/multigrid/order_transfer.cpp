@@ -24,8 +24,9 @@ struct TransferKernel {
   KOKKOS_FUNCTION void operator()(const Team& team) const {
     const int n_from = from.nq, n_to = to.nq;
     const LocalIndex block = team.league_rank();
-    auto* const values = static_cast<Lanes*>(
-        team.team_scratch(1).get_shmem_aligned(used_bytes(n_from, n_to), alignof(Lanes)));
+    auto* const values =
+        static_cast<Lanes*>(team.team_scratch(scratch_level(n_from, n_to))
+                                .get_shmem_aligned(used_bytes(n_from, n_to), alignof(Lanes)));
     Lanes* const one = values;
     Lanes* const other = values + largest(n_from, n_to);
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, n_from * n_from), [&](int column) {
@@ -82,11 +83,19 @@ struct TransferKernel {
     return sizeof(Lanes) * 2 * largest(n_from, n_to);
   }
 
+  /// The values of an element usually fit into the fast scratch of a GPU.
+  KOKKOS_FUNCTION static int scratch_level(int n_from, int n_to) {
+    constexpr std::size_t fast_bytes = 40000;
+    return is_host_device || used_bytes(n_from, n_to) > fast_bytes ? 1 : 0;
+  }
+
   void run(const char* label) const {
     const LocalIndex blocks = from.args.layout.n_blocks();
     if (blocks == 0) return;
-    Kokkos::TeamPolicy<ExecutionSpace> policy(blocks, Kokkos::AUTO);
-    policy.set_scratch_size(1, Kokkos::PerTeam(used_bytes(from.nq, to.nq) + alignof(Lanes)));
+    const int n_from = from.nq, n_to = to.nq, lines = n_from > n_to ? n_from * n_from : n_to * n_to;
+    Kokkos::TeamPolicy<ExecutionSpace> policy(blocks, is_host_device ? 1 : (lines + 31) / 32 * 32);
+    policy.set_scratch_size(scratch_level(n_from, n_to),
+                            Kokkos::PerTeam(used_bytes(n_from, n_to) + alignof(Lanes)));
     Kokkos::parallel_for(label, policy, *this);
   }
 };

@@ -34,16 +34,15 @@ struct SchwarzPatches {
 /// (N+1)³ points and the next layer of points around them, (N+3)³ in all. W divides each DOF by the
 /// number of patches that have it.
 ///
-/// A_e is the operator on boxes that stand for the element and its neighbours, zero beyond the
-/// patch. It is inverted by fast diagonalisation, with S_d and Λ_d of line_modes() in
-/// direction d:
+/// A_e is the operator on a patch of boxes that approximate the element and its neighbours, with
+/// zero values beyond the patch. Fast diagonalisation inverts it, with S_d and Λ_d of line_modes()
+/// in direction d:
 ///
 ///     A_e⁻¹ = (S_x ⊗ S_y ⊗ S_z) (Λ_x + Λ_y + Λ_z + λ)⁻¹ (S_x ⊗ S_y ⊗ S_z)ᵀ
 ///
-/// One exchange brings the values of a patch that other ranks own, and one adds the results of all
-/// patches. A patch takes W^½ into its modes, because the number of patches at a point is a product
-/// over the directions. Sums of one rank have a fixed order, but the division among ranks changes
-/// it.
+/// One exchange imports the values that other ranks own, and one sums the results of all patches.
+/// The modes include W^½, because the number of patches at a point is a product over directions.
+/// The order of sums on a rank is fixed, but it depends on the partition.
 template <class T>
 class AdditiveSchwarz {
  public:

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/entry_loop.hpp"
 #include "multigrid/chebyshev.hpp"
 #include "multigrid/schwarz.hpp"
 #include "operators/elliptic_operator.hpp"
@@ -70,22 +71,28 @@ class Smoother {
                    bool adds_to_x, LocalIndex begin, LocalIndex end) const {
     const T direction = static_cast<T>(by.direction), residual = static_cast<T>(by.residual),
             solution = static_cast<T>(by.solution);
-    const auto [b, x, r, z, az] = v;
+    const auto b = v.b, x = v.x, r = v.r, z = v.z, az = v.az;
     const auto inverse_diagonal = m_inverse_diagonal;
     const LocalIndex n_cleared = m_a.n_cleared_rows();
-    Kokkos::parallel_for(
-        "nekbone_k: Jacobi step", Kokkos::RangePolicy<ExecutionSpace>(begin, end),
+    const bool is_first = from == ResidualFrom::right_hand_side;
+    const bool from_residual = from == ResidualFrom::residual_less_az;
+    for_entries(
+        "nekbone_k: Jacobi step", begin, end,
         KOKKOS_LAMBDA(const LocalIndex a) {
-          T left = from == ResidualFrom::residual_less_az ? r(a) : b(a);
-          if (from != ResidualFrom::right_hand_side) {
-            left -= az(a);
-            r(a) = left;
-          }
+          Kokkos::Array<T, 4> in;
+          in[0] = from_residual ? r(a) : b(a);
+          if (!is_first) in[0] -= az(a);
+          in[1] = residual * inverse_diagonal(a) * in[0];
+          in[2] = direction == 0 ? T(0) : direction * z(a);
+          in[3] = adds_to_x ? x(a) : T(0);
+          return in;
+        },
+        KOKKOS_LAMBDA(const LocalIndex a, const Kokkos::Array<T, 4>& in) {
+          if (!is_first) r(a) = in[0];
           if (a < n_cleared) az(a) = 0;
-          const T change = residual * inverse_diagonal(a) * left;
-          const T next = direction == 0 ? change : direction * z(a) + change;
+          const T next = direction == 0 ? in[1] : in[2] + in[1];
           z(a) = next;
-          x(a) = adds_to_x ? x(a) + solution * next : solution * next;
+          x(a) = adds_to_x ? in[3] + solution * next : solution * next;
         });
   }
   /// The same with s_r = S r.
@@ -95,33 +102,40 @@ class Smoother {
             solution = static_cast<T>(by.solution);
     const auto x = v.x, z = v.z, az = v.az;
     const LocalIndex n_cleared = m_a.n_cleared_rows();
-    Kokkos::parallel_for(
-        "nekbone_k: Schwarz step", Kokkos::RangePolicy<ExecutionSpace>(begin, end),
+    for_entries(
+        "nekbone_k: Schwarz step", begin, end,
         KOKKOS_LAMBDA(const LocalIndex a) {
-          if (a < n_cleared) az(a) = 0;
+          Kokkos::Array<T, 2> in;
           const T change = residual * s_r(a);
-          const T next = direction == 0 ? change : direction * z(a) + change;
-          z(a) = next;
-          x(a) = adds_to_x ? x(a) + solution * next : solution * next;
+          in[0] = direction == 0 ? change : direction * z(a) + change;
+          in[1] = adds_to_x ? x(a) : T(0);
+          return in;
+        },
+        KOKKOS_LAMBDA(const LocalIndex a, const Kokkos::Array<T, 2>& in) {
+          if (a < n_cleared) az(a) = 0;
+          z(a) = in[0];
+          x(a) = adds_to_x ? in[1] + solution * in[0] : solution * in[0];
         });
   }
   /// x = x + z at entries [begin, end).
   void correct(const LevelVectors<T>& v, LocalIndex begin, LocalIndex end) const {
     const auto x = v.x, z = v.z, az = v.az;
     const LocalIndex n_cleared = m_a.n_cleared_rows();
-    Kokkos::parallel_for(
-        "nekbone_k: coarse correction", Kokkos::RangePolicy<ExecutionSpace>(begin, end),
-        KOKKOS_LAMBDA(const LocalIndex a) {
-          x(a) += z(a);
+    for_entries(
+        "nekbone_k: coarse correction", begin, end,
+        KOKKOS_LAMBDA(const LocalIndex a) { return Kokkos::Array<T, 1>{x(a) + z(a)}; },
+        KOKKOS_LAMBDA(const LocalIndex a, const Kokkos::Array<T, 1>& in) {
+          x(a) = in[0];
           if (a < n_cleared) az(a) = 0;
         });
   }
   /// r = from - az.
   void update_residual(const LevelVectors<T>& v, const DeviceVector<T>& from) const {
     const auto r = v.r, az = v.az;
-    Kokkos::parallel_for(
-        "nekbone_k: smoothed residual", Kokkos::RangePolicy<ExecutionSpace>(0, r.extent(0)),
-        KOKKOS_LAMBDA(const LocalIndex a) { r(a) = from(a) - az(a); });
+    for_entries(
+        "nekbone_k: smoothed residual", 0, static_cast<LocalIndex>(r.extent(0)),
+        KOKKOS_LAMBDA(const LocalIndex a) { return Kokkos::Array<T, 1>{from(a) - az(a)}; },
+        KOKKOS_LAMBDA(const LocalIndex a, const Kokkos::Array<T, 1>& in) { r(a) = in[0]; });
   }
 
  private:

@@ -31,6 +31,7 @@ struct MultigridMethod {
 struct MultigridCandidate : Verdict {
   MultigridMethod method;
   double digits = 0;                    ///< decimal digits of the residual per iteration
+  double iteration_seconds = 0;         ///< s, measured once
   double once = 0;                      ///< s per decimal digit, measured once
   std::optional<StageResult> timing{};  ///< the same in rounds
   bool tried = false;
@@ -66,7 +67,7 @@ struct JacobiComparison {
 /// How the V-cycle was selected, and what it costs.
 struct MultigridRecord {
   std::vector<MultigridCandidate> candidates;  ///< the first is the default
-  std::string why;  ///< why only the first was tried, as a sentence; empty if others were
+  std::string why;  ///< why none was timed in rounds; empty if some were
   int rounds = 0, iterations = 0;  ///< iterations: most of a sample
   double tune_seconds = 0;
   double setup_seconds = 0;  ///< of the selected hierarchy, without tuning

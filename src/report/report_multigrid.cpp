@@ -71,11 +71,11 @@ std::string candidates_text(const MultigridRecord& record, ReportDetail detail) 
                c->timing     ? duration.interval(c->timing->cost.low, c->timing->cost.high)
                : c->verified ? "once"
                              : "-",
-               !c->verified                  ? "no help"
+               !c->verified                  ? "excluded"
                : c->timing && c->timing->tie ? "tie"
                                              : "",
                c->selected ? "SELECTED" : ""});
-    if (!c->verified) table.add_text("    excluded: ", c->failure);
+    if (!c->verified) table.add_text("    ", c->failure);
   }
   if (hidden > 0)
     table.add_text("  ", fmt::format("{} not shown: --full, or the JSON report",
@@ -148,7 +148,7 @@ std::string multigrid_text(const MultigridRecord& record, ReportDetail detail) {
   text += wrap("  Selected: ", selected == nullptr ? "none" : name(selected->method));
   if (!record.why.empty()) text += wrap("    ", record.why);
   text +=
-      wrap("  ", fmt::format("All tuning of multigrid took {}", seconds_text(record.tune_seconds)));
+      wrap("  ", fmt::format("Tuning of multigrid took {}", seconds_text(record.tune_seconds)));
   if (record.levels.empty()) return text;
   text += "\n" + levels_text(record);
   text += labelled_line("V-cycle",
@@ -159,7 +159,7 @@ std::string multigrid_text(const MultigridRecord& record, ReportDetail detail) {
   if (const auto& uniform = record.uniform)
     text += labelled_line(
         "one for all",
-        fmt::format("{} at every level takes {} per V-cycle, {:.2f} times the selected ones",
+        fmt::format("{} at every level takes {} per V-cycle, {:.2f} times the selected",
                     uniform->strategy, seconds_text(uniform->seconds),
                     uniform->seconds / uniform->selected_seconds));
   return text;

@@ -62,10 +62,9 @@ double kept_buffers(const ElementBox& box, const Case& input) {
 
 /// Bytes of the first V-cycle that the case allows. Others are tried only if they fit.
 double multigrid_bytes(const BoxMesh& mesh, const Case& input) {
-  return with_value_type(first_precision(input), [&]<class T>(T) {
-    return Multigrid<T>::estimated_bytes(
-        mesh, {.orders = input.multigrid.orders.value_or(std::vector<int>{}),
-               .coarse_dofs = static_cast<double>(input.multigrid.coarse_dofs)});
+  const MultigridMethod first = multigrid_choices(input).first();
+  return with_value_type(first.precision, [&]<class T>(T) {
+    return Multigrid<T>::estimated_bytes(mesh, options_of(first, input));
   });
 }
 

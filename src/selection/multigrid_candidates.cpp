@@ -54,7 +54,7 @@ MultigridChoices multigrid_choices(const Case& input) {
 
 MultigridOptions options_of(const MultigridMethod& method, const Case& input) {
   return {method.orders, method.smoother, method.polynomial, method.degree,
-          static_cast<double>(input.multigrid.coarse_dofs)};
+          input.multigrid.coarse_dofs};
 }
 
 }  // namespace nekbone_k

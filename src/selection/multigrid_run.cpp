@@ -12,11 +12,13 @@
 #include "core/system.hpp"
 #include "operators/overlap_work.hpp"
 #include "tuning/tuner.hpp"
+#include "tuning/verify.hpp"
 
 namespace nekbone_k {
 namespace {
 
-/// Iterations of a sample: fewer if they take long. It ends earlier at a reduction.
+/// Iterations of a sample: fewer if they take long, or once the residual has fallen by
+/// sample_tolerance.
 constexpr int most_sample_iterations = 8, least_sample_iterations = 3;
 constexpr double sample_tolerance = 1e-8;
 /// The share of the budget that a sample should take at most.
@@ -27,6 +29,8 @@ constexpr double least_digits = 0.01;
 constexpr double worth_timing = 1.5;
 /// Rounds of the comparison, at least.
 constexpr int least_rounds = 3;
+/// Rounds of the comparison with one strategy for all levels, at least.
+constexpr int least_uniform_rounds = 5;
 /// Levels of a usual hierarchy, which share the budget of their exchanges.
 constexpr int usual_levels = 8;
 /// Samples of a V-cycle, whose median counts.
@@ -44,18 +48,13 @@ bool has_levels_of(const MultigridMethod& one, const MultigridMethod& other) {
          one.smoother == other.smoother;
 }
 
-/// Decimal digits of the residual per iteration.
-double digits_of(const CgResult& result) {
-  if (result.broke_down || result.iterations == 0) return 0;
-  return std::log10(result.history.front() / result.residual()) / result.iterations;
-}
-
-/// Nothing to hide an exchange behind.
-OverlapWork no_work() {
-  OverlapWork work;
-  work.name = "nothing";
-  work.meanwhile = [](double) {};
-  return work;
+/// Decimal digits of the residual per iteration, over the first `iterations`; 0 if there are none.
+double digits_of(const CgResult& result, int iterations) {
+  const int n = std::min(iterations, result.iterations);
+  const double first = result.history.front();
+  if (result.broke_down || n == 0 || !(first > 0)) return 0;
+  constexpr double rounding = 1e-16;  // a residual of 0 has no logarithm
+  return std::log10(first / std::max(result.history[n], rounding * first)) / n;
 }
 
 /// A V-cycle of either precision as the preconditioner of flexible CG.
@@ -74,15 +73,23 @@ MultigridRun::MultigridRun(const MultigridProblem& problem, TuningGuard& guard)
   m_selected = multigrid_choices(problem.input).first();
 }
 
-void MultigridRun::communicating(const Hierarchy& hierarchy,
+void MultigridRun::communicating(const std::vector<Strategy>& exchanges,
                                  const std::function<void()>& action) const {
   std::function<void()> nested = action;
   const auto guard_as = [&](const std::string& strategy) {
     nested = [this, inner = std::move(nested), strategy] { guarded(m_guard, strategy, inner); };
   };
-  for (const Strategy& strategy : hierarchy.strategies) guard_as(strategy.name);
+  for (const Strategy& strategy : exchanges) guard_as(strategy.name);
   for (const std::string& strategy : m_problem.guarded_as) guard_as(strategy);
   nested();
+}
+
+MultigridRun::~MultigridRun() {
+  for (Hierarchy& made : m_hierarchies) give_up(made);
+}
+
+void MultigridRun::give_up(Hierarchy& made) const {
+  communicating(made.strategies, [&] { made.multigrid = {}; });
 }
 
 double MultigridRun::slowest_seconds(const std::function<void()>& action) const {
@@ -107,10 +114,12 @@ MultigridRun::Hierarchy& MultigridRun::hierarchy_of(const MultigridMethod& metho
   hierarchy.method = method;
   with_value_type(method.precision, [&]<class T>(T) {
     std::unique_ptr<Multigrid<T>> made;
-    hierarchy.setup_seconds = slowest_seconds([&] {
-      made = std::make_unique<Multigrid<T>>(m_problem.comm, m_problem.space, m_problem.geometry,
-                                            m_problem.input.lambda,
-                                            options_of(method, m_problem.input));
+    communicating({}, [&] {
+      hierarchy.setup_seconds = slowest_seconds([&] {
+        made = std::make_unique<Multigrid<T>>(m_problem.comm, m_problem.space, m_problem.geometry,
+                                              m_problem.input.lambda,
+                                              options_of(method, m_problem.input));
+      });
     });
     tune_exchanges(*made, hierarchy);
     hierarchy.multigrid = std::move(made);
@@ -122,7 +131,7 @@ template <class T>
 MultigridRun::LevelChoice MultigridRun::choose_exchange(typename Multigrid<T>::Level& level) {
   GatherScatter& gs = level.space->gs();
   const FieldKind kind{1, precision_of<T>};
-  LevelChoice choice{level.plan.order, level.plan.mesh.elements, precision_of<T>, {}, {}};
+  LevelChoice choice{level.plan.order, level.plan.mesh.elements, precision_of<T>, {}, {}, {}};
   for (const LevelChoice& made : m_choices)
     if (made.order == choice.order && made.elements == choice.elements &&
         made.precision == choice.precision) {
@@ -131,6 +140,7 @@ MultigridRun::LevelChoice MultigridRun::choose_exchange(typename Multigrid<T>::L
     }
   if (level.space == &m_problem.space && precision_of<T> == Precision::double_) {
     choice.strategy = gs.strategy(kind);  // CG selected it
+    choice.verified = {choice.strategy.name};
     return choice;
   }
   TunerOptions options = m_problem.input.tuning;
@@ -139,10 +149,12 @@ MultigridRun::LevelChoice MultigridRun::choose_exchange(typename Multigrid<T>::L
       tune(gs, kind, allowed_strategies(m_problem.input),
            overlap_work(*level.a, level.v.z, level.v.az), options, m_guard, m_paths);
   if (tuned.selected < 0)
-    throw InternalError(
-        fmt::format("no exchange is right at multigrid's level of order {}", level.plan.order));
+    throw InternalError(fmt::format(
+        "no exchange strategy is right at the multigrid level of order {}", level.plan.order));
   const CandidateResult& selected = tuned.candidates[tuned.selected];
   choice.strategy = selected.strategy;
+  for (const CandidateResult& candidate : tuned.candidates)
+    if (candidate.verified) choice.verified.push_back(candidate.strategy.name);
   if (selected.own_stage()) choice.seconds = selected.own_stage()->cost.median;
   m_choices.push_back(choice);
   return choice;
@@ -151,9 +163,11 @@ MultigridRun::LevelChoice MultigridRun::choose_exchange(typename Multigrid<T>::L
 template <class T>
 void MultigridRun::choose_transfer(GatherScatter& gs, const Strategy& of_level) {
   const FieldKind kind{1, precision_of<T>};
-  const TunerOptions options{.budget_seconds = 0, .minimum_rounds = 1};
-  if (tune(gs, kind, std::span(&of_level, 1), no_work(), options, m_guard).selected < 0)
-    gs.select(kind, first_strategy());
+  Verifier verifier(m_problem.comm, gs.message_plan());
+  const Verdict verdict =
+      verify_candidate(of_level.name, m_guard.why_excluded(of_level.name), m_guard,
+                       [&] { return verifier.verify(of_level, m_guard.patience(), kind); });
+  gs.select(kind, verdict.verified ? of_level : first_strategy());
 }
 
 template <class T>
@@ -172,6 +186,7 @@ void MultigridRun::tune_exchanges(Multigrid<T>& multigrid, Hierarchy& hierarchy)
     described.strategy = choice.strategy.name;
     described.exchange_seconds = choice.seconds;
     hierarchy.exchanges.push_back(choice.strategy);
+    hierarchy.verified.push_back(choice.verified);
     if (names.insert(choice.strategy.name).second) hierarchy.strategies.push_back(choice.strategy);
     if (AdditiveSchwarz<T>* const schwarz = level.smoother->schwarz())
       choose_transfer<T>(schwarz->gs(), choice.strategy);
@@ -192,7 +207,7 @@ CgResult MultigridRun::run(const MultigridMethod& method, const CgOptions& optio
              hierarchy.multigrid);
   Kokkos::deep_copy(ExecutionSpace(), m_problem.vectors.r, m_problem.b);
   CgResult result;
-  communicating(hierarchy, [&] {
+  communicating(hierarchy.strategies, [&] {
     AsInverse<AnyMultigrid> inverse{hierarchy.multigrid};
     const double seconds = slowest_seconds([&] {
       result = flexible_conjugate_gradients(
@@ -204,6 +219,7 @@ CgResult MultigridRun::run(const MultigridMethod& method, const CgOptions& optio
     });
     result.seconds = seconds;
     m_problem.space.gs().check();
+    std::visit([](const auto& m) { m->check(); }, hierarchy.multigrid);
   });
   return result;
 }
@@ -212,18 +228,32 @@ MultigridCandidate MultigridRun::try_once(const MultigridMethod& method) {
   MultigridCandidate candidate;
   candidate.method = method;
   candidate.tried = true;
-  // The first run touches new memory.
-  CgResult result = run(method, {m_sample_iterations, sample_tolerance});
-  const bool is_long = m_problem.comm.max(result.seconds) > 4 * sample_share * m_budget;
-  if (!result.broke_down && !is_long) result = run(method, {m_sample_iterations, sample_tolerance});
-  candidate.digits = digits_of(result);
+  const bool is_default = m_sample_iterations == 0;
+  const int most = is_default ? most_sample_iterations : m_sample_iterations;
+  CgResult result;
+  try {
+    // The first run touches new memory.
+    result = run(method, {most, sample_tolerance});
+    const bool is_long = result.seconds > 4 * sample_share * m_budget;
+    if (!result.broke_down && !is_long) result = run(method, {most, sample_tolerance});
+  } catch (const UnavailableError& error) {  // on every rank
+    candidate.available = false;
+    candidate.failure = error.what();
+    return candidate;
+  }
+  candidate.iteration_seconds = result.seconds / std::max(1, result.iterations);
+  if (is_default)  // its time tells how many iterations the others can have
+    m_sample_iterations = static_cast<int>(
+        std::clamp<double>(sample_share * m_budget / std::max(candidate.iteration_seconds, 1e-9),
+                           least_sample_iterations, most_sample_iterations));
+  candidate.digits = digits_of(result, m_sample_iterations);
   candidate.verified = candidate.digits >= least_digits;
-  candidate.once = result.seconds / (candidate.digits * result.iterations);
-  if (!candidate.verified)
-    candidate.failure = result.broke_down
-                            ? "CG broke down with it"
-                            : fmt::format("it reduces the residual by {:.2g} digits per iteration",
-                                          candidate.digits);
+  if (candidate.verified)
+    candidate.once = candidate.iteration_seconds / candidate.digits;
+  else
+    candidate.failure = result.broke_down ? "CG broke down with it"
+                                          : fmt::format("it gains only {:.2g} digits per iteration",
+                                                        candidate.digits);
   return candidate;
 }
 
@@ -237,21 +267,21 @@ std::size_t MultigridRun::time_in_rounds(MultigridRecord& record, std::size_t be
   std::stable_sort(members.begin(), members.end(), [&](std::size_t one, std::size_t other) {
     return candidates[one].once < candidates[other].once;
   });
-  // As many of the best as can be timed in twice the budget.
+  // Drop the slowest until the rounds fit into twice the budget.
   double round = 0;
   std::size_t affordable = 0;
   while (affordable < members.size()) {
     const MultigridCandidate& next = candidates[members[affordable]];
-    round += next.once * next.digits * m_sample_iterations;
+    round += next.iteration_seconds * m_sample_iterations;
     if ((least_rounds + Rounds::warm_ups) * round > 2 * m_budget) break;
     ++affordable;
   }
   if (candidates.size() == 1)
     record.why = "the input allows no other";
   else if (members.size() < 2)
-    record.why = "no other came near it";
+    record.why = "no other V-cycle came within 1.5 times its time";
   else if (affordable < 2)
-    record.why = "each was measured once, as rounds would take too long";
+    record.why = "measured once, because rounds would exceed twice the tuning budget";
   if (!record.why.empty()) return best;
 
   members.resize(affordable);
@@ -309,13 +339,7 @@ MultigridRecord MultigridRun::select(double budget_seconds, const MachinePaths* 
       if (candidate.verified && (!so_far.verified || candidate.once < so_far.once))
         best = record.candidates.size() - 1;
     }
-    if (!is_first) return;
-    // The default takes its time. It tells how many iterations a sample can have.
-    const double iteration = candidate.once * candidate.digits;
-    const double most = sample_share * budget_seconds / std::max(iteration, 1e-9);
-    m_sample_iterations =
-        static_cast<int>(std::clamp<double>(most, least_sample_iterations, most_sample_iterations));
-    tried_since = used();
+    if (is_first) tried_since = used();  // the budget starts after the default
   };
   const MultigridChoices choices = multigrid_choices(m_problem.input);
   consider(choices.first());
@@ -334,19 +358,21 @@ MultigridRecord MultigridRun::select(double budget_seconds, const MachinePaths* 
   vary(&MultigridMethod::degree, choices.degrees);
   vary(&MultigridMethod::orders, choices.orders);
 
-  const std::size_t selected = time_in_rounds(record, best);
-  record.candidates[selected].selected = true;
-  m_selected = record.candidates[selected].method;
+  if (record.candidates[best].verified) {
+    MultigridCandidate& selected = record.candidates[time_in_rounds(record, best)];
+    selected.selected = true;
+    m_selected = selected.method;
+  }
   // Free the hierarchies that are not selected.
   for (auto made = m_hierarchies.begin(); made != m_hierarchies.end();) {
     if (&*made == find(m_selected)) {
       ++made;
       continue;
     }
-    communicating(*made, [&] { made->multigrid = {}; });
+    give_up(*made);
     made = m_hierarchies.erase(made);
   }
-  if (record.candidates[selected].verified) time_levels(record);
+  if (record.selected() != nullptr) time_levels(record);
   record.tune_seconds = used();
   return record;
 }
@@ -359,11 +385,12 @@ void MultigridRun::time_levels(MultigridRecord& record) {
   record.levels = hierarchy.levels;
   std::visit([&](const auto& m) { m->set_polynomial(m_selected.polynomial, m_selected.degree); },
              hierarchy.multigrid);
-  communicating(hierarchy, [&] {
+  communicating(hierarchy.strategies, [&] {
     const auto usual_seconds = [&](const std::function<void()>& action) {
       std::vector<double> samples;
       for (int sample = 0; sample <= cycle_samples; ++sample) {
         const double seconds = slowest_seconds(action);
+        m_guard.go_on();
         if (sample > 0) samples.push_back(seconds);  // the first touches new memory
       }
       return median(samples);
@@ -379,13 +406,26 @@ void MultigridRun::time_levels(MultigridRecord& record) {
     }
     record.cycle_seconds = below;
   });
-  if (hierarchy.strategies.size() > 1) record.uniform = time_uniform();
+  record.uniform = time_uniform(record.cycle_seconds);
 }
 
-std::optional<UniformStrategy> MultigridRun::time_uniform() {
+std::optional<UniformStrategy> MultigridRun::time_uniform(double cycle_seconds) {
   Hierarchy& hierarchy = hierarchy_of(m_selected);
+  // Null: those of the levels. Others must be verified at every level.
+  std::vector<const Strategy*> compared{nullptr};
+  for (const Strategy& strategy : hierarchy.strategies)
+    if (std::all_of(hierarchy.verified.begin(), hierarchy.verified.end(), [&](const auto& names) {
+          return std::find(names.begin(), names.end(), strategy.name) != names.end();
+        }))
+      compared.push_back(&strategy);
+  const double budget = m_budget / 4;
+  const double rounds = 2.0 * (least_uniform_rounds + Rounds::warm_ups);
+  if (hierarchy.strategies.size() < 2 || compared.size() < 2 ||
+      rounds * static_cast<double>(compared.size()) * cycle_seconds > 4 * budget)
+    return {};
+
   const FieldKind kind{1, hierarchy.method.precision};
-  const auto select = [&](const Strategy* for_all) {  // null: those of the levels
+  const auto select = [&](const Strategy* for_all) {
     std::visit(
         [&](const auto& m) {
           for (std::size_t l = 0; l < m->levels().size(); ++l)
@@ -393,26 +433,20 @@ std::optional<UniformStrategy> MultigridRun::time_uniform() {
         },
         hierarchy.multigrid);
   };
-  std::vector<const Strategy*> compared{nullptr};
-  for (const Strategy& strategy : hierarchy.strategies) compared.push_back(&strategy);
+  const auto cycle = [&] { std::visit([](const auto& m) { m->cycle(0); }, hierarchy.multigrid); };
   std::vector<StageResult> results(compared.size());
   std::vector<StageResult*> stages;
   for (StageResult& result : results) stages.push_back(&result);
   std::optional<UniformStrategy> uniform;
-  communicating(hierarchy, [&] {
+  communicating(hierarchy.strategies, [&] {
     try {
       Rounds(m_problem.comm)
           .run(stages, nullptr,
-               {.seconds = m_problem.input.tuning.budget_seconds / 4,
-                .least = 5,
-                .most = 50,
-                .early_stop = false},
+               {.seconds = budget, .least = least_uniform_rounds, .most = 50, .early_stop = false},
                [&](std::size_t s) {
-                 const auto cycle = [&] {
-                   std::visit([&](const auto& m) { m->cycle(0); }, hierarchy.multigrid);
-                 };
                  select(compared[s]);
                  slowest_seconds(cycle);  // makes the resources of the strategies
+                 m_guard.go_on();
                  return slowest_seconds(cycle);
                });
       judge(stages, {});
@@ -424,7 +458,7 @@ std::optional<UniformStrategy> MultigridRun::time_uniform() {
           uniform->seconds = results[s].cost.median;
         }
     } catch (const UnavailableError&) {
-      // On every rank: a strategy does not work at some level.
+      // On every rank: a strategy cannot be made once more.
     }
     select(nullptr);
   });
@@ -436,8 +470,7 @@ CgResult MultigridRun::solve(const CgOptions& options, const std::function<void(
 }
 
 JacobiComparison MultigridRun::compare_with_jacobi(double tolerance, double seconds,
-                                                   const DeviceVector<double>& inverse_diagonal) {
-  const FusedVectorOps ops = fused_ops(m_problem.comm, m_problem.space, inverse_diagonal);
+                                                   const FusedVectorOps& ops) {
   const auto solve = [&](const CgOptions& options) {
     Kokkos::deep_copy(ExecutionSpace(), m_problem.vectors.r, m_problem.b);
     return conjugate_gradients(m_problem.comm, m_problem.a, ops, m_problem.vectors, options,
@@ -447,7 +480,8 @@ JacobiComparison MultigridRun::compare_with_jacobi(double tolerance, double seco
   solve({few, 0});
   const double once = m_problem.comm.max(solve({few, 0}).seconds) / few;
   const double most = std::clamp(seconds / std::max(once, 1e-9), 1.0, 1e6);
-  const CgResult result = solve({static_cast<int>(most), tolerance});
+  constexpr double attainable = 1e-15;
+  const CgResult result = solve({static_cast<int>(most), std::max(tolerance, attainable)});
   return {result.iterations, m_problem.comm.max(result.seconds), result.converged};
 }
 

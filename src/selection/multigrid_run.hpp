@@ -18,7 +18,7 @@
 
 namespace nekbone_k {
 
-/// The problem that multigrid helps to solve. The vectors of CG are overwritten.
+/// The problem to solve. MultigridRun overwrites the vectors of CG.
 struct MultigridProblem {
   const Communicator& comm;
   const Case& input;
@@ -37,18 +37,19 @@ class MultigridRun {
  public:
   /// Keeps a reference to what `problem` refers to.
   MultigridRun(const MultigridProblem& problem, TuningGuard& guard);
+  ~MultigridRun();
+  MultigridRun(const MultigridRun&) = delete;
+  MultigridRun& operator=(const MultigridRun&) = delete;
 
   /// Selects a V-cycle:
   ///
-  /// 1. It sets up the hierarchy of the default, and selects an exchange strategy for each level,
-  ///    for the messages of that level.
-  /// 2. It runs some iterations with the default. Then it changes one choice after the other
-  ///    (precision, smoother, polynomial, degree, orders), runs some iterations with each value,
-  ///    and keeps the best, while `budget_seconds` last. Other hierarchies are set up if they fit
-  ///    into `memory`.
-  /// 3. It times the best in interleaved rounds and selects the one that takes the shortest time
-  ///    for a decimal digit of the residual. If rounds would take much longer than the budget, the
-  ///    first measurement counts.
+  /// 1. It sets up the hierarchy of the default, and selects an exchange strategy for each level.
+  /// 2. It measures the default in a few iterations. Then it varies precision, smoother,
+  ///    polynomial, degree and orders, in this order, and keeps the best value of each. It skips
+  ///    hierarchies that do not fit into `memory`, and stops after `budget_seconds`.
+  /// 3. It times the fastest in interleaved rounds, and selects the one that takes the shortest
+  ///    time per decimal digit of the residual. If rounds would take more than twice the budget,
+  ///    the measurement of step 2 counts.
   ///
   /// Then it times the levels of the selected V-cycle, and one strategy for all levels. `paths` may
   /// be null.
@@ -59,9 +60,8 @@ class MultigridRun {
   CgResult solve(const CgOptions& options, const std::function<void(int)>& progress);
 
   /// CG with the Jacobi preconditioner, to `tolerance` relative to ‖b‖. It gives up after about
-  /// `seconds`. `inverse_diagonal` is that of A.
-  JacobiComparison compare_with_jacobi(double tolerance, double seconds,
-                                       const DeviceVector<double>& inverse_diagonal);
+  /// `seconds`. `ops` have that preconditioner.
+  JacobiComparison compare_with_jacobi(double tolerance, double seconds, const FusedVectorOps& ops);
 
   /// Minimum traffic of one V-cycle on this rank, in bytes.
   double least_bytes() const;
@@ -76,6 +76,7 @@ class MultigridRun {
     std::vector<MultigridLevel> levels;
     std::vector<Strategy> exchanges;   ///< of the levels but the last; empty on one rank
     std::vector<Strategy> strategies;  ///< the same, each once
+    std::vector<std::vector<std::string>> verified;  ///< those that are right at each level
   };
   /// The exchange that was selected for a level.
   struct LevelChoice {
@@ -84,6 +85,7 @@ class MultigridRun {
     Precision precision;
     Strategy strategy;
     std::optional<double> seconds;
+    std::vector<std::string> verified;  ///< strategies that are right there
   };
 
   /// The hierarchy of a method, made at first use.
@@ -104,17 +106,22 @@ class MultigridRun {
   /// Times the best candidates in rounds if the budget allows it. Returns the index of the fastest.
   std::size_t time_in_rounds(MultigridRecord& record, std::size_t best);
   void time_levels(MultigridRecord& record);
-  std::optional<UniformStrategy> time_uniform();
+  /// Nothing if it would take much longer than the budget, or if there is nothing to compare.
+  std::optional<UniformStrategy> time_uniform(double cycle_seconds);
   /// The time of `action` on the slowest rank, in s.
   double slowest_seconds(const std::function<void()>& action) const;
-  /// Calls `action` under guard of the exchanges of a hierarchy, because any may not return.
-  void communicating(const Hierarchy& hierarchy, const std::function<void()>& action) const;
+  /// Frees the levels of a hierarchy.
+  void give_up(Hierarchy& made) const;
+  /// Calls `action` under the guard of `exchanges` and of the strategies of CG, because any of them
+  /// may hang.
+  void communicating(const std::vector<Strategy>& exchanges,
+                     const std::function<void()>& action) const;
 
   MultigridProblem m_problem;
   TuningGuard& m_guard;
   const MachinePaths* m_paths = nullptr;
-  double m_budget = 0;  ///< s
-  int m_sample_iterations = 8;
+  double m_budget = 0;          ///< s
+  int m_sample_iterations = 0;  ///< 0: not known before the default was tried
   DeviceVector<double> m_z;
   std::list<Hierarchy> m_hierarchies;  // a list, so that addresses stay valid
   std::vector<LevelChoice> m_choices;

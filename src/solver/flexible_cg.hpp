@@ -20,7 +20,7 @@ concept ApproximateInverse = requires(M& m, const DeviceVector<double>& v, doubl
 
 /// When to stop, and where to begin.
 struct FlexibleCgOptions {
-  int iterations = 100;     ///< at most; fewer if both tolerances are 0 only when r is zero
+  int iterations = 100;     ///< at most; all of them if both tolerances are 0, unless r vanishes
   double tolerance = 0;     ///< of ‖r‖, relative to ‖b‖
   double absolute = 0;      ///< of ‖r‖; the larger of both tolerances counts
   bool from_guess = false;  ///< begins at the x given; otherwise at x = 0

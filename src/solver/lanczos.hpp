@@ -27,7 +27,7 @@ class LanczosMatrix {
     m_alpha = alpha;
     m_beta = beta;
   }
-  /// 1 without iterations, where M A is the identity on nothing.
+  /// Returns 1 if no iteration was added, as for a zero residual.
   double largest_eigenvalue() const {
     if (m_diagonal.empty()) return 1;
     return nekbone_k::largest_eigenvalue(
@@ -39,7 +39,7 @@ class LanczosMatrix {
   std::vector<double> m_diagonal, m_off_diagonal;
 };
 
-/// The part of an r·z at which Lanczos' method ends.
+/// Lanczos' method ends when r·z falls below this fraction of its first value.
 inline constexpr double lanczos_negligible = 1e-24;
 
 /// An estimate from below of the largest eigenvalue of M A, by `steps` steps of Lanczos' method. M

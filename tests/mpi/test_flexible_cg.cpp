@@ -162,8 +162,10 @@ TEST(FlexibleCg, IgnoresXWithoutAGuess) {
   Diagonal m(s.a.inverse_diagonal());
   const CgResult expected = flexible_conjugate_gradients(s.a, m, s.plain(), clean, {10}),
                  found = flexible_conjugate_gradients(s.a, m, s.plain(), dirty, {10});
-  EXPECT_EQ(found.history, expected.history);
-  EXPECT_EQ(s.by_id(dirty.x), s.by_id(clean.x));
+  ASSERT_EQ(found.history.size(), expected.history.size());
+  for (std::size_t i = 0; i < expected.history.size(); ++i)
+    EXPECT_NEAR(found.history[i], expected.history[i], 1e-12 * expected.history[0]);
+  EXPECT_LE(relative_difference(s.by_id(dirty.x), s.by_id(clean.x)), 1e-12);
 }
 
 TEST(FlexibleCg, StopsAtTheLargerOfBothTolerances) {

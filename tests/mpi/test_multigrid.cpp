@@ -386,8 +386,8 @@ TYPED_TEST(MultigridOf, SolvesWithAnyOrders) {
   }
 }
 
-// Factors of the operators grow with the extent, their determinants with its cube. With λ of
-// 1 / extent² the problems are the same but for a factor.
+// Geometric factors grow with the extent, and Jacobians with its cube. With λ proportional to
+// 1 / extent², the problems differ only by a factor.
 TYPED_TEST(MultigridOf, IterationsDoNotDependOnTheUnitOfLength) {
   const auto count = [](double extent) {
     MeshSpec spec = cycle_box({3, 3, 2}, mixed_ends, Deformation::sine);
@@ -399,7 +399,7 @@ TYPED_TEST(MultigridOf, IterationsDoNotDependOnTheUnitOfLength) {
     EXPECT_NEAR(count(extent), expected, 1) << extent;
 }
 
-// Residuals of any size, as the norm scales them.
+// apply() divides residuals by their norm.
 TYPED_TEST(MultigridOf, IterationsDoNotDependOnTheSizeOfTheRightHandSide) {
   Cycled<TypeParam> s(MPI_COMM_WORLD, cycle_box({3, 3, 2}, mixed_ends, Deformation::sine), 3, 1.0);
   const int expected = s.solve(s.right_hand_side()).iterations;

@@ -289,11 +289,11 @@ const std::vector<Mistake> unknown_words{
      "did "
      "you mean 'jacobi'?"},
     {"MultigridOrders", "solver: {multigrid: {orders: [7, 7, 1]}}",
-     "x.yaml:1: solver.multigrid.orders: given [7, 7, 1]; allowed: auto, or a falling list of "
-     "integers from 31 to 1"},
+     "x.yaml:1: solver.multigrid.orders: given [7, 7, 1]; allowed: auto, or integers from 1 "
+     "to 31, each smaller than the one before"},
     {"MultigridOrdersBelowOne", "solver: {multigrid: {orders: [7, 0]}}",
-     "x.yaml:1: solver.multigrid.orders: given [7, 0]; allowed: auto, or a falling list of "
-     "integers from 31 to 1"},
+     "x.yaml:1: solver.multigrid.orders: given [7, 0]; allowed: auto, or integers from 1 "
+     "to 31, each smaller than the one before"},
     {"MultigridSmoother", "solver: {multigrid: {smoother: chebyshev}}",
      "x.yaml:1: solver.multigrid.smoother: given 'chebyshev'; allowed: auto, or one of jacobi, "
      "schwarz"},
@@ -306,7 +306,7 @@ const std::vector<Mistake> unknown_words{
      "x.yaml:1: solver.multigrid.precision: given 'half'; allowed: auto, or one of single, "
      "double"},
     {"MultigridCoarseDofs", "solver: {multigrid: {coarse_dofs: 0}}",
-     "x.yaml:1: solver.multigrid.coarse_dofs: given '0'; allowed: an integer from 1 to 20000"},
+     "x.yaml:1: solver.multigrid.coarse_dofs: given '0'; allowed: an integer from 1 to 4000"},
     {"Variant", "solver: {variant: chronopoulos}",
      "x.yaml:1: solver.variant: given 'chronopoulos'; allowed: one of auto, classic, "
      "single-reduction, pipelined"},
@@ -363,6 +363,11 @@ const std::vector<Mistake> keys_that_do_not_fit{
      "solver:\n  preconditioner: multigrid\n  order: 7\n  multigrid: {orders: [9, 3, 1]}\n",
      "x.yaml:4: solver.multigrid.orders: given [9, 3, 1] with solver.order 7; allowed: orders that "
      "begin with solver.order, or auto"},
+    {"MultigridOrdersThatEndHigh",
+     "solver:\n  preconditioner: multigrid\n  multigrid: {orders: [7, 3]}\n",
+     "x.yaml:3: solver.multigrid.orders: given [7, 3]; allowed: orders that end with 1 or 2, "
+     "because "
+     "coarser meshes follow at the last one"},
     {"MultigridByALibrary", "solver:\n  preconditioner: multigrid\n  vector_ops: kokkos-kernels\n",
      "x.yaml:2: solver.preconditioner: given multigrid with solver.vector_ops kokkos-kernels; "
      "allowed: multigrid with vector_ops fused, or none or jacobi"},
