@@ -19,7 +19,7 @@ namespace {
 
 /// Iterations of a sample: fewer if they take long, or once the residual has fallen by
 /// sample_tolerance.
-constexpr int most_sample_iterations = 8, least_sample_iterations = 3;
+constexpr int most_sample_iterations = 16, least_sample_iterations = 4;
 constexpr double sample_tolerance = 1e-8;
 /// The share of the budget that a sample should take at most.
 constexpr double sample_share = 1.0 / 16;
@@ -48,13 +48,15 @@ bool has_levels_of(const MultigridMethod& one, const MultigridMethod& other) {
          one.smoother == other.smoother;
 }
 
-/// Decimal digits of the residual per iteration, over the first `iterations`; 0 if there are none.
+/// Decimal digits of the residual per iteration, over the second half of the first `iterations`:
+/// the first ones remove what any smoother removes. 0 if there are none.
 double digits_of(const CgResult& result, int iterations) {
-  const int n = std::min(iterations, result.iterations);
+  const int end = std::min(iterations, result.iterations), begin = end / 2;
   const double first = result.history.front();
-  if (result.broke_down || n == 0 || !(first > 0)) return 0;
+  if (result.broke_down || end == 0 || !(first > 0)) return 0;
   constexpr double rounding = 1e-16;  // a residual of 0 has no logarithm
-  return std::log10(first / std::max(result.history[n], rounding * first)) / n;
+  const auto residual = [&](int i) { return std::max(result.history[i], rounding * first); };
+  return std::log10(residual(begin) / residual(end)) / (end - begin);
 }
 
 /// A V-cycle of either precision as the preconditioner of flexible CG.

@@ -230,7 +230,7 @@ TYPED_TEST(MultigridOf, LeavesTheResidualAlone) {
 
 // The last level, solved directly, equals the first, so smoothing changes nothing.
 TYPED_TEST(MultigridOf, IsTheInverseIfBothLevelsAreOne) {
-  const MultigridOptions options{.orders = {2}, .coarse_dofs = 1e9};
+  const MultigridOptions options{.orders = {2}, .coarse_dofs = 1'000'000'000};
   for (const double lambda : {0.0, 1.0}) {
     Cycled<TypeParam> s(MPI_COMM_WORLD, cycle_box({3, 3, 2}, mixed_ends, Deformation::sine), 2,
                         lambda, options);

@@ -739,16 +739,15 @@ TEST(ReportSolve, HasATableOfVCyclesAndOneOfLevels) {
   EXPECT_LT(full.find(" 5 single"), full.find(" 4 single")) << full;  // the fastest first
   EXPECT_TRUE(contains(line_with(full, " 6 single"), "once"));
   EXPECT_LT(full.find(" 6 single"), full.find(" 7 single"));
-  EXPECT_TRUE(contains(line_with(full, " 7 single"), " - "));
-  EXPECT_TRUE(contains(full, "excluded: CG broke down with it"));
+  EXPECT_TRUE(contains(line_with(full, " 7 single"), "excluded"));
+  EXPECT_TRUE(contains(full, "    CG broke down with it"));
   EXPECT_TRUE(contains(full, "1 other not tried: the time for tuning was used up"));
   EXPECT_TRUE(contains(line_with(full, "166375"), "75 %"));
   EXPECT_TRUE(contains(line_with(full, "166375"), "host-put"));
   EXPECT_TRUE(contains(line_with(full, " 343 "), "direct"));
   EXPECT_TRUE(contains_words(full, "4.000 ms, 4.0 times an application of A in double"));
   EXPECT_TRUE(contains_words(
-      full,
-      "host-alltoall at every level takes 5.000 ms per V-cycle, 1.25 times the selected ones"));
+      full, "host-alltoall at every level takes 5.000 ms per V-cycle, 1.25 times the selected"));
   EXPECT_TRUE(contains_words(full,
                              "CG with Jacobi takes 100.0 ms in 90 iterations, 2.0 times as long; "
                              "multigrid's set-up pays after 2 solves"));
