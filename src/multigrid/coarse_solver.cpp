@@ -107,11 +107,13 @@ CoarseSolver<T>::CoarseSolver(const Communicator& comm, const AssembledSpace& fi
   const LatticeInterpolation p(mesh, fine.mesh());
   const std::vector<GlobalId> fine_ids = entry_ids(fine);
 
+  // Captured in place of its struct, whose linkage is internal.
+  const auto& number = dofs.number;
   typename SparseRows<T>::Builder prolongation;
   for (const GlobalId id : fine_ids) {
     if (id >= 0)
       p.for_coarse(id, [&](GlobalId coarse_id, double weight) {
-        prolongation.add(dofs.number.at(coarse_id), weight);
+        prolongation.add(number.at(coarse_id), weight);
       });
     prolongation.end_row();
   }
@@ -128,9 +130,10 @@ CoarseSolver<T>::CoarseSolver(const Communicator& comm, const AssembledSpace& fi
       if (const auto found = owned.find(id); found != owned.end()) to_sum.add(found->second, 1);
       to_sum.end_row();
     }
+    const auto& fine_number = fine_dofs.number;
     for (const GlobalId id : dofs.ids) {
       p.for_fine(id, [&](GlobalId fine_id, double weight) {
-        restriction.add(fine_dofs.number.at(fine_id), weight);
+        restriction.add(fine_number.at(fine_id), weight);
       });
       restriction.end_row();
     }
