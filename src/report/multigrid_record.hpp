@@ -43,11 +43,11 @@ struct MultigridLevel {
   int order = 1;
   std::array<int, 3> elements{};
   std::int64_t total_dofs = 0;
-  bool is_direct = false;                  ///< solved directly on every rank
-  double eigenvalue_bound = 0;             ///< of the smoothed operator; 0 if solved directly
-  std::string strategy;                    ///< of its exchanges; empty if nothing is exchanged
-  std::optional<double> exchange_seconds;  ///< one exchange; empty if it was not timed
-  double seconds = 0;                      ///< of one V-cycle at this level
+  bool is_direct = false;                    ///< solved directly on every rank
+  double eigenvalue_bound = 0;               ///< of the smoothed operator; 0 if solved directly
+  std::string strategy{};                    ///< of its exchanges; empty if nothing is exchanged
+  std::optional<double> exchange_seconds{};  ///< one exchange; empty if it was not timed
+  double seconds = 0;                        ///< of one V-cycle at this level
 };
 
 /// The V-cycle with one exchange strategy for all levels.
@@ -67,8 +67,8 @@ struct JacobiComparison {
 /// How the V-cycle was selected, and what it costs.
 struct MultigridRecord {
   std::vector<MultigridCandidate> candidates;  ///< the first is the default
-  std::string why;  ///< why none was timed in rounds; empty if some were
-  int rounds = 0, iterations = 0;  ///< iterations: most of a sample
+  std::string why;                             ///< why none was timed in rounds; empty if some were
+  int rounds = 0, iterations = 0;              ///< iterations: most of a sample
   double tune_seconds = 0;
   double setup_seconds = 0;  ///< of the selected hierarchy, without tuning
   std::vector<MultigridLevel> levels;
