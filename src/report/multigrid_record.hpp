@@ -12,7 +12,7 @@
 #include "gs/field_kind.hpp"
 #include "multigrid/multigrid_choice.hpp"
 #include "tuning/stage.hpp"
-#include "tuning/verify.hpp"
+#include "tuning/tuning_guard.hpp"
 
 namespace nekbone_k {
 

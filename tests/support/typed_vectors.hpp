@@ -12,7 +12,7 @@ namespace nekbone_k {
 template <class T>
 DeviceVector<T> to_assembled_of(const AssembledSpace& space, const ReferenceMesh& mesh,
                                 const ById& values) {
-  const DeviceVector<double> doubles = to_assembled(space, mesh, values);
+  DeviceVector<double> doubles = to_assembled(space, mesh, values);
   if constexpr (std::is_same_v<T, double>) {
     return doubles;
   } else {
