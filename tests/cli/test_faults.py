@@ -211,7 +211,8 @@ class Faults(harness.CliTest):
              "gather_scatter__tuning__budget_seconds": "0",
              "gather_scatter__tuning__grid_budget_seconds": "0",
              "gather_scatter__tuning__patience_seconds": "0.5",
-             "solver__all_reduce": "host-mpi", "solver__iterations": "30", "solver__tolerance": "0"}
+             "solver__all_reduce": "host-mpi", "solver__iterations": "30", "solver__tolerance": "0",
+             "solver__variant": "classic", "solver__launch": "host"}
 
     def calls_of(self, **changes):
         run = self.run_small("count", self.new_folder(), **changes)
