@@ -42,57 +42,48 @@ class LanczosMatrix {
 /// Lanczos' method ends when r·z falls below this fraction of its first value.
 inline constexpr double lanczos_negligible = 1e-24;
 
+/// The steps of both lanczos_bound(). Directions are made of `z`. `r_dot_z` returns r·z of the new
+/// residual, whose products it gets.
+template <SymmetricOperator Op, class VectorOps, class Product>
+double lanczos_steps(const Op& a, const VectorOps& ops, const CgVectors& v,
+                     const DeviceVector<double>& z, int steps, const Product& r_dot_z) {
+  Kokkos::deep_copy(ExecutionSpace(), v.x, 0.0);
+  Kokkos::deep_copy(ExecutionSpace(), v.p, 0.0);
+  LanczosMatrix matrix;
+  double alpha = 0, beta = 0, product = r_dot_z(ops.products(v.r));
+  const double negligible = lanczos_negligible * product;
+  for (int step = 0; step < steps && product > negligible; ++step) {
+    const double p_dot_ap = a.apply(v.p, v.ap, [&](LocalIndex first, LocalIndex last) {
+      ops.update_solution_and_direction(alpha, beta, z, v.x, v.p, first, last);
+    });
+    if (!(p_dot_ap > 0)) break;
+    alpha = product / p_dot_ap;
+    const double next = r_dot_z(ops.update_residual(alpha, v.ap, v.r));
+    beta = next / product;
+    product = next;
+    matrix.add(alpha, beta);
+  }
+  return matrix.largest_eigenvalue();
+}
+
 /// An estimate from below of the largest eigenvalue of M A, by `steps` steps of Lanczos' method. M
 /// is the preconditioner of `ops`. v.r holds the first residual, which should have a part in every
 /// eigenvector. Overwrites the vectors. Collective.
 template <SymmetricOperator Op, class VectorOps>
 double lanczos_bound(const Op& a, const VectorOps& ops, const CgVectors& v, int steps) {
-  Kokkos::deep_copy(ExecutionSpace(), v.x, 0.0);
-  Kokkos::deep_copy(ExecutionSpace(), v.p, 0.0);
-  LanczosMatrix matrix;
-  double alpha = 0, beta = 0, r_dot_z = ops.products(v.r).r_dot_z;
-  const double negligible = lanczos_negligible * r_dot_z;
-  for (int step = 0; step < steps && r_dot_z > negligible; ++step) {
-    const double p_dot_ap = a.apply(v.p, v.ap, [&](LocalIndex first, LocalIndex last) {
-      ops.update_solution_and_direction(alpha, beta, v.r, v.x, v.p, first, last);
-    });
-    if (!(p_dot_ap > 0)) break;
-    alpha = r_dot_z / p_dot_ap;
-    const double next = ops.update_residual(alpha, v.ap, v.r).r_dot_z;
-    beta = next / r_dot_z;
-    r_dot_z = next;
-    matrix.add(alpha, beta);
-  }
-  return matrix.largest_eigenvalue();
+  // `ops` form M r where they read r.
+  return lanczos_steps(a, ops, v, v.r, steps,
+                       [](const ResidualProducts& products) { return products.r_dot_z; });
 }
 
 /// The same for any symmetric M. `ops` are vector operations without a preconditioner.
 template <SymmetricOperator Op, ApproximateInverse M, class VectorOps>
 double lanczos_bound(const Op& a, M& m, const VectorOps& ops, const FlexibleCgVectors& v,
                      int steps) {
-  Kokkos::deep_copy(ExecutionSpace(), v.x, 0.0);
-  Kokkos::deep_copy(ExecutionSpace(), v.p, 0.0);
-  LanczosMatrix matrix;
-  double alpha = 0, beta = 0, r_dot_r = ops.products(v.r).r_dot_r;
-  const auto precondition = [&] {
-    m.apply(v.r, v.z, std::sqrt(r_dot_r));
+  return lanczos_steps(a, ops, v, v.z, steps, [&](const ResidualProducts& products) {
+    m.apply(v.r, v.z, std::sqrt(products.r_dot_r));
     return ops.products(v.r, v.ap, v.z).r_dot_z;
-  };
-  double r_dot_z = precondition();
-  const double negligible = lanczos_negligible * r_dot_z;
-  for (int step = 0; step < steps && r_dot_z > negligible; ++step) {
-    const double p_dot_ap = a.apply(v.p, v.ap, [&](LocalIndex first, LocalIndex last) {
-      ops.update_solution_and_direction(alpha, beta, v.z, v.x, v.p, first, last);
-    });
-    if (!(p_dot_ap > 0)) break;
-    alpha = r_dot_z / p_dot_ap;
-    r_dot_r = ops.update_residual(alpha, v.ap, v.r).r_dot_r;
-    const double next = precondition();
-    beta = next / r_dot_z;
-    r_dot_z = next;
-    matrix.add(alpha, beta);
-  }
-  return matrix.largest_eigenvalue();
+  });
 }
 
 }  // namespace nekbone_k
