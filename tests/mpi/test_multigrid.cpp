@@ -378,6 +378,18 @@ TYPED_TEST(MultigridOf, SolvesWithEverySmoother) {
     EXPECT_LT(by_degree[2 * kind + 1], by_degree[2 * kind]);
 }
 
+// 20^3 DOFs would be solved directly, as many as allowed by the options but not by the solver.
+TYPED_TEST(MultigridOf, RefusesACoarseSolveThatIsTooLarge) {
+  const Communicator comm(MPI_COMM_WORLD);
+  MeshSpec spec;
+  spec.elements = {4, 4, 4};
+  AssembledSpace space(comm, BoxMesh(spec, 5, comm.size(), comm.rank()));
+  const GeometricFactors factors(space);
+  EXPECT_THROW(
+      Multigrid<TypeParam>(comm, space, factors, 0, {.orders = {5}, .coarse_dofs = 1'000'000}),
+      InputError);
+}
+
 TYPED_TEST(MultigridOf, SolvesWithAnyOrders) {
   for (const std::vector<int>& orders : {std::vector{5}, {5, 1}, {5, 4, 3, 2, 1}}) {
     SCOPED_TRACE(fmt::format("{} orders, the last {}", orders.size(), orders.back()));
