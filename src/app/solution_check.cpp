@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 
-
 namespace nekbone_k {
 
 ResidualCheck check_residual(const Communicator& comm, const EllipticOperator& a,

@@ -147,8 +147,7 @@ std::string multigrid_text(const MultigridRecord& record, ReportDetail detail) {
   text += candidates_text(record, detail);
   text += wrap("  Selected: ", selected == nullptr ? "none" : name(selected->method));
   if (!record.why.empty()) text += wrap("    ", record.why);
-  text +=
-      wrap("  ", fmt::format("Tuning of multigrid took {}", seconds_text(record.tune_seconds)));
+  text += wrap("  ", fmt::format("Tuning of multigrid took {}", seconds_text(record.tune_seconds)));
   if (record.levels.empty()) return text;
   text += "\n" + levels_text(record);
   text += labelled_line("V-cycle",
