@@ -12,9 +12,21 @@
 namespace nekbone_k {
 
 /// The entries [0, size) of assembled vectors that vector kernels work on. Dot products count only
-/// [first_owned, size), so that each shared DOF counts once.
+/// entries from first_owned on, so that each shared DOF counts once. With several components, which
+/// follow each other, that holds in each.
 struct VectorRange {
   LocalIndex size = 0, first_owned = 0;
+  LocalIndex component = size;  ///< entries of one component
+
+  /// The place of an entry in its component.
+  KOKKOS_FUNCTION LocalIndex in_component(LocalIndex a) const {
+    return component < size ? a % component : a;
+  }
+  /// Whether all of [first, first + length) are owned entries of one component.
+  KOKKOS_FUNCTION bool owns(LocalIndex first, LocalIndex length) const {
+    const LocalIndex begin = in_component(first);
+    return begin >= first_owned && length <= component - begin;
+  }
 };
 
 /// `n` values that are summed separately.
@@ -139,7 +151,7 @@ struct EntryReduction {
     constexpr LocalIndex length = chunk<steps>;
     const LocalIndex first = team.league_rank() * length;
     double total[n_values] = {};
-    if (first >= range.first_owned && length <= range.size - first) {
+    if (range.owns(first, length)) {
       Lanes values[n_values];
       for (int i = 0; i < n_values; ++i) values[i] = Lanes(0.0);
       const auto entry = [&](int step) {
@@ -171,12 +183,12 @@ struct EntryReduction {
       }
       for (int i = 0; i < n_values; ++i)
         for (int lane = 0; lane < lanes; ++lane) Scheme::join(total[i], values[i][lane]);
-    } else {  // at the first owned entry and at the end of the range
+    } else {  // at the first owned entry and at the end of a component
       const LocalIndex size = range.size - first < length ? range.size - first : length;
       for (LocalIndex at = team.team_rank(); at < size; at += team_size) {
         double x[n], y[n];
         terms(first + at, x, y);
-        if (first + at >= range.first_owned) scheme.add(total, x, y);
+        if (range.in_component(first + at) >= range.first_owned) scheme.add(total, x, y);
       }
     }
     reduce_over_team<Scheme>(team, total);

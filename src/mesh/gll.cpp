@@ -5,26 +5,13 @@
 #include <numbers>
 
 #include "core/errors.hpp"
+#include "mesh/legendre.hpp"
 
 namespace nekbone_k {
 namespace {
 
 // Long double throughout, so that the nodes are exact to the last bit of a double.
 using Long = long double;
-
-struct Legendre {
-  Long value, previous;  // P_N(x) and P_{N-1}(x)
-};
-
-Legendre legendre(int n, Long x) {
-  Long previous = 1, value = x;
-  for (int k = 2; k <= n; ++k) {
-    const Long next = ((2 * k - 1) * x * value - (k - 1) * previous) / k;
-    previous = value;
-    value = next;
-  }
-  return {value, previous};
-}
 
 }  // namespace
 
@@ -36,7 +23,7 @@ GllBasis make_gll_basis(int order) {
     x[i] = -std::cos(std::numbers::pi_v<Long> * i / n);
     // Newton on q(x) = x P_N - P_{N-1} = (x^2 - 1) P_N' / N, whose derivative is (N + 1) P_N.
     for (int step = 0; step < 100 && i > 0 && i < n; ++step) {
-      const Legendre l = legendre(n, x[i]);
+      const LegendreValues l = legendre(n, x[i]);
       const Long change = (x[i] * l.value - l.previous) / ((n + 1) * l.value);
       x[i] -= change;
       if (std::abs(change) < 1e-19L) break;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/errors.hpp"
 #include "gs/run_overlapped.hpp"
 
 namespace nekbone_k {
@@ -264,6 +265,16 @@ template <class T>
 void EllipticOperatorOf<T>::apply_without_sum(const DeviceVector<T>& u, const DeviceVector<T>& au,
                                               const EntryWork& before) const {
   apply_and_exchange(u, au, {.before = before, .clears = false, .sums = false}, nullptr);
+}
+
+template <class T>
+void EllipticOperatorOf<T>::apply_here(const DeviceVector<T>& u, const DeviceVector<T>& au,
+                                       const EntryWork& before) const {
+  require(!m_space.is_deterministic(), "a deterministic space exchanges contributions, not shares");
+  const Parts parts{.before = before, .clears = true, .sums = false};
+  const LocalIndex all = m_space.layout().n_blocks();
+  begin_apply(u, au, all, parts, ExecutionSpace());
+  end_apply(u, au, all, parts);
 }
 
 template <class T>

@@ -81,6 +81,10 @@ class EllipticOperatorOf {
   /// selection.
   bool is_queued() const;
 
+  /// Qᵀ A Q u of this rank alone: shared DOFs hold its share, which an exchange then sums. Not on a
+  /// deterministic space. `before` is as for apply(). Not collective.
+  void apply_here(const Vector& u, const Vector& au, const EntryWork& before = {}) const;
+
   /// The two parts of apply() around the exchange: the elements and rows that the exchange needs,
   /// then the others. Call apply_boundary() first, because it clears rows that both add to. Each
   /// calls `before` for its entries. Both return before their kernels end. The elements of

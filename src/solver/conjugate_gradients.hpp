@@ -3,6 +3,7 @@
 /// Preconditioned conjugate gradients on assembled vectors.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <functional>
@@ -15,13 +16,14 @@ namespace nekbone_k {
 
 /// Stopping criteria.
 struct CgOptions {
-  int iterations = 100;  ///< at most; with tolerance 0 exactly
-  double tolerance = 0;  ///< relative to ‖b‖
+  int iterations = 100;  ///< at most; all of them if both tolerances are 0
+  double tolerance = 0;  ///< of ‖r‖, relative to ‖b‖
+  double absolute = 0;   ///< of ‖r‖; the larger of both tolerances counts
 };
 
 struct CgResult {
   int iterations = 0;
-  bool converged = false;  ///< ‖r‖ <= tolerance ‖b‖; always true with tolerance 0 unless broken
+  bool converged = false;       ///< ‖r‖ met a tolerance; without one always true unless broken
   bool broke_down = false;      ///< pᵀ A p <= 0, r·z < 0, or a NaN or infinity
   std::vector<double> history;  ///< ‖r‖ before the first iteration and after each
   double seconds = 0;           ///< slowest rank
@@ -68,13 +70,14 @@ CgResult conjugate_gradients(const Communicator& comm, const Op& a, const Vector
     ops.update_solution_and_direction(alpha, beta, v.r, v.x, v.p, first, last);
   };
   result.history.push_back(std::sqrt(products.r_dot_r));
-  const double target = options.tolerance * result.history.front();
+  const bool has_tolerance = options.tolerance > 0 || options.absolute > 0;
+  const double target = std::max(options.tolerance * result.history.front(), options.absolute);
   result.broke_down = !std::isfinite(result.history.front());
   // Far past convergence the products underflow, and their ratios are meaningless.
   const double negligible = 1e-200 * std::abs(products.r_dot_z);
 
   while (!result.broke_down && result.iterations < options.iterations) {
-    if (options.tolerance > 0 && result.residual() <= target) break;
+    if (has_tolerance && result.residual() <= target) break;
     const double p_dot_ap = a.apply(v.p, v.ap, update);
     // After the residual is (almost) zero, iterations only count: alpha and beta are 0.
     const bool done = std::abs(products.r_dot_z) <= negligible;
@@ -97,7 +100,7 @@ CgResult conjugate_gradients(const Communicator& comm, const Op& a, const Vector
   if (!result.broke_down) update(0, v.p.extent(0));
   Kokkos::fence("nekbone_k: conjugate gradients timed");
   result.seconds = comm.max(wall_seconds() - begin);
-  result.converged = !result.broke_down && (options.tolerance == 0 || result.residual() <= target);
+  result.converged = !result.broke_down && (!has_tolerance || result.residual() <= target);
   return result;
 }
 

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "flow/navier_stokes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/errors.hpp"
+#include "operators/null_space.hpp"
+
+namespace nekbone_k {
+namespace {
+
+using Range = Kokkos::RangePolicy<ExecutionSpace>;
+
+/// The terms of a step that need no solve. Sets the newest advection to values.
+struct ExplicitTerms {
+  TimeCoefficients c;
+  double forcing[n_components];
+  ConstDeviceVector<double> inverse_mass;
+  Kokkos::Array<const double*, max_time_order> u;
+  Kokkos::Array<double*, max_time_order> advection;
+  double *u_hat, *extrapolated;
+  LocalIndex size;
+
+  KOKKOS_FUNCTION void operator()(const LocalIndex at) const {
+    const double inverse = inverse_mass(at);
+    const bool is_node = inverse != 0;  // not padding
+    for (int d = 0; d < n_components; ++d) {
+      const LocalIndex a = at + d * size;
+      const double newest = inverse * advection[0][a];
+      advection[0][a] = newest;
+      double hat =
+          (is_node ? forcing[d] : 0) + c.b[0] / c.dt * u[0][a] - c.extrapolation[0] * newest;
+      double velocity = c.extrapolation[0] * u[0][a];
+      for (int level = 1; level < c.order; ++level) {
+        hat += c.b[level] / c.dt * u[level][a] - c.extrapolation[level] * advection[level][a];
+        velocity += c.extrapolation[level] * u[level][a];
+      }
+      u_hat[a] = hat;
+      extrapolated[a] = velocity;
+    }
+  }
+};
+
+/// Multiplies all components of a field by an assembled vector.
+void multiply(const ConstDeviceVector<double>& by, const VectorField& field) {
+  const double* const factor = by.data();
+  double* const values = field.values.data();
+  const LocalIndex size = field.size();
+  Kokkos::parallel_for(
+      "nekbone_k: multiply components", Range(0, size), KOKKOS_LAMBDA(const LocalIndex a) {
+        for (int d = 0; d < n_components; ++d) values[a + d * size] *= factor[a];
+      });
+}
+
+/// to = x - y.
+void subtract(const DeviceVector<double>& x, const DeviceVector<double>& y,
+              const DeviceVector<double>& to) {
+  Kokkos::parallel_for(
+      "nekbone_k: subtract", Range(0, to.extent(0)),
+      KOKKOS_LAMBDA(const LocalIndex a) { to(a) = x(a) - y(a); });
+}
+
+/// to += x.
+void add(const DeviceVector<double>& x, const DeviceVector<double>& to) {
+  Kokkos::parallel_for(
+      "nekbone_k: add", Range(0, to.extent(0)),
+      KOKKOS_LAMBDA(const LocalIndex a) { to(a) += x(a); });
+}
+
+/// The diagonal of A without λ, from its inverse.
+DeviceVector<double> diagonal_of(const EllipticOperator& a) {
+  const DeviceVector<double> diagonal = a.inverse_diagonal();
+  Kokkos::parallel_for(
+      "nekbone_k: diagonal", Range(0, diagonal.extent(0)), KOKKOS_LAMBDA(const LocalIndex i) {
+        if (diagonal(i) != 0) diagonal(i) = 1 / diagonal(i);
+      });
+  return diagonal;
+}
+
+std::optional<double> reproducible_terms(const AssembledSpace& space, int components) {
+  if (!space.is_deterministic()) return {};
+  return components * static_cast<double>(space.mesh().total_dofs());
+}
+
+/// Seconds since the last call or construction, when kernels have ended.
+class Stopwatch {
+ public:
+  double next() {
+    Kokkos::fence("nekbone_k: part of a step");
+    const double now = wall_seconds();
+    return now - std::exchange(m_begin, now);
+  }
+
+ private:
+  double m_begin = wall_seconds();
+};
+
+}  // namespace
+
+NavierStokes::NavierStokes(const Communicator& comm, FlowElements& elements,
+                           const GeometricFactors& factors, const EllipticOperator& stiffness,
+                           PressurePreconditioner preconditioner, const FlowOptions& options,
+                           const AllReduceStrategy& all_reduce)
+    : m_comm(comm),
+      m_elements(elements),
+      m_space(elements.space()),
+      m_stiffness(stiffness),
+      m_preconditioner(std::move(preconditioner)),
+      m_options(options),
+      m_all_reduce(all_reduce),
+      m_helmholtz(m_space, factors, 1, all_reduce),
+      m_velocity_operator(comm, m_helmholtz, all_reduce),
+      m_pressure_ops(fused_ops(comm, m_space, {}, all_reduce)),
+      m_stiff_diagonal(diagonal_of(stiffness)),
+      m_inverse_diagonal(VectorField("inverse diagonal", m_space).values),
+      m_velocity_ops(comm, vector_range(m_space), m_inverse_diagonal, all_reduce,
+                     reproducible_terms(m_space, n_components)),
+      m_pressure_space(comm, "earlier pressures", m_space.range(), options.projection, all_reduce,
+                       reproducible_terms(m_space, 1)),
+      m_velocity_space(comm, "earlier velocities", vector_range(m_space), options.projection,
+                       all_reduce, reproducible_terms(m_space, n_components)),
+      m_root_volume(std::sqrt(elements.volume())),
+      m_u_hat("u hat", m_space),
+      m_extrapolated("extrapolated u", m_space),
+      m_work("work on u", m_space) {
+  require(options.time_order >= 1 && options.time_order <= max_time_order, "unknown order in time");
+  for (int level = 0; level < options.time_order; ++level) {
+    m_u[level] = VectorField("u", m_space);
+    m_advection[level] = VectorField("advection", m_space);
+    m_p[level] = m_space.make_vector("p");
+  }
+  const auto vectors = [](const auto& make) {
+    SolveVectors v{make("b"), make("A guess"), {}};
+    v.v.x = make("x");
+    v.v.r = make("r");
+    v.v.p = make("p");
+    v.v.ap = make("Ap");
+    return v;
+  };
+  m_pressure_vectors = vectors([&](const char* label) { return m_space.make_vector(label); });
+  m_pressure_vectors.v.z = m_space.make_vector("z");
+  m_velocity_vectors =
+      vectors([&](const char* label) { return VectorField(label, m_space).values; });
+}
+
+void NavierStokes::begin(double time) {
+  m_time = time;
+  m_n_steps = 0;
+  m_steps.clear();
+  m_pressure_space.clear();
+  m_velocity_space.clear();
+}
+
+void NavierStokes::explicit_terms(const TimeCoefficients& c) {
+  m_elements.advection(m_u[0], m_advection[0]);
+  ExplicitTerms terms{.c = c,
+                      .forcing = {m_options.forcing[0], m_options.forcing[1], m_options.forcing[2]},
+                      .inverse_mass = m_elements.inverse_mass(),
+                      .u = {},
+                      .advection = {},
+                      .u_hat = m_u_hat.values.data(),
+                      .extrapolated = m_extrapolated.values.data(),
+                      .size = m_space.size()};
+  for (int level = 0; level < c.order; ++level) {
+    terms.u[level] = m_u[level].values.data();
+    terms.advection[level] = m_advection[level].values.data();
+  }
+  Kokkos::parallel_for("nekbone_k: explicit terms", Range(0, m_space.size()), terms);
+}
+
+void NavierStokes::pressure_source(const DeviceVector<double>& b) {
+  m_elements.curl(m_extrapolated, m_work);
+  multiply(m_elements.inverse_mass(), m_work);
+  m_elements.pressure_source(m_u_hat, m_work, m_options.viscosity, b);
+  remove_constants(m_comm, m_space, b);
+}
+
+template <class Op, class Solve>
+FlowSolve NavierStokes::solve_from_guess(const Op& a, ProjectionSpace& space, const SolveVectors& v,
+                                         const DeviceVector<double>& x,
+                                         const FlowTolerance& tolerance, double residual_scale,
+                                         const FusedVectorOps& norms, const Solve& solve) const {
+  // The space has as much as an extrapolation if it has the levels that this takes.
+  const bool projects = space.size() >= m_options.time_order;
+  if (projects) space.project(v.b, x);
+  a.apply(x, v.a_guess, [](LocalIndex, LocalIndex) {});
+  subtract(v.b, v.a_guess, v.v.r);
+  double target = tolerance.absolute * m_root_volume * residual_scale;
+  if (tolerance.relative > 0)
+    target = std::max(target, tolerance.relative * std::sqrt(norms.products(v.b).r_dot_r));
+  const CgResult result = solve(target);
+  add(v.v.x, x);
+  const double scale = 1 / (m_root_volume * residual_scale);
+  const FlowSolve outcome{result.iterations, result.converged, result.history.front() * scale,
+                          result.residual() * scale};
+  if (space.most() == 0 || result.iterations == 0 || !result.converged) return outcome;
+  // The space keeps the correction or, at its beginning, the whole solution. r is the residual of
+  // both.
+  subtract(v.b, v.v.r, v.b);
+  if (space.is_full()) space.clear();
+  if (projects && space.size() > 0) {
+    subtract(v.b, v.a_guess, v.b);
+  } else {
+    Kokkos::deep_copy(ExecutionSpace(), v.v.x, x);
+  }
+  space.add(v.v.x, v.b);
+  return outcome;
+}
+
+void NavierStokes::guess_pressure() {
+  // The first pressure is that of the first step. With one level, the last pressure is the guess.
+  const int known = std::min(m_options.time_order - 1, m_n_steps);
+  if (known == 0) return;
+  const TimeCoefficients c = time_coefficients(known, m_steps);
+  const auto guess = m_p[0], newest = m_p[1], older = m_p[std::min(2, known)];
+  const double of_newest = c.extrapolation[0], of_older = known > 1 ? c.extrapolation[1] : 0;
+  Kokkos::parallel_for(
+      "nekbone_k: guess of the pressure", Range(0, m_space.size()),
+      KOKKOS_LAMBDA(const LocalIndex a) {
+        guess(a) = of_newest * newest(a) + of_older * older(a);
+      });
+}
+
+FlowSolve NavierStokes::solve_pressure() {
+  struct Preconditioner {
+    const PressurePreconditioner& action;
+    void apply(const DeviceVector<double>& r, const DeviceVector<double>& z, double norm) const {
+      action(r, z, norm);
+    }
+  } m{m_preconditioner};
+  return solve_from_guess(
+      m_stiffness, m_pressure_space, m_pressure_vectors, m_p[0], m_options.pressure, 1,
+      m_pressure_ops, [&](double target) {
+        return flexible_conjugate_gradients(
+            m_stiffness, m, m_pressure_ops, m_pressure_vectors.v,
+            {.iterations = m_options.most_iterations, .tolerance = 0, .absolute = target});
+      });
+}
+
+FlowSolve NavierStokes::solve_velocity(const TimeCoefficients& c) {
+  const double nu = m_options.viscosity, lambda = c.b0 / c.dt / nu;
+  if (lambda != m_helmholtz.lambda() || m_n_steps == 0) {
+    m_helmholtz.set_lambda(lambda);
+    m_velocity_space.clear();
+    const auto stiff = m_stiff_diagonal, mass = m_elements.mass(), inverse = m_inverse_diagonal;
+    const LocalIndex size = m_space.size();
+    Kokkos::parallel_for(
+        "nekbone_k: Helmholtz diagonal", Range(0, size), KOKKOS_LAMBDA(const LocalIndex a) {
+          const double diagonal = stiff(a) + lambda * mass(a);
+          for (int d = 0; d < n_components; ++d)
+            inverse(a + d * size) = diagonal != 0 ? 1 / diagonal : 0;
+        });
+  }
+  // b = (mass û - (v, ∇p)) / ν
+  m_elements.gradient(m_p[0], m_work);
+  const auto mass = m_elements.mass();
+  const auto b = m_velocity_vectors.b, u_hat = m_u_hat.values, gradient = m_work.values;
+  const LocalIndex size = m_space.size();
+  const double per_viscosity = 1 / nu;
+  Kokkos::parallel_for(
+      "nekbone_k: viscous right-hand side", Range(0, size), KOKKOS_LAMBDA(const LocalIndex a) {
+        for (int d = 0; d < n_components; ++d) {
+          const LocalIndex at = a + d * size;
+          b(at) = per_viscosity * (mass(a) * u_hat(at) - gradient(at));
+        }
+      });
+  return solve_from_guess(
+      m_velocity_operator, m_velocity_space, m_velocity_vectors, m_u[0].values, m_options.velocity,
+      per_viscosity, m_velocity_ops, [&](double target) {
+        return conjugate_gradients(
+            m_comm, m_velocity_operator, m_velocity_ops, m_velocity_vectors.v,
+            {.iterations = m_options.most_iterations, .tolerance = 0, .absolute = target});
+      });
+}
+
+DeviceVector<double> NavierStokes::first_pressure_source(double dt) {
+  explicit_terms(time_coefficients(1, {dt}));
+  const DeviceVector<double> b = m_space.make_vector("pressure source");
+  pressure_source(b);
+  return b;
+}
+
+double NavierStokes::estimated_bytes(const BoxMesh& mesh, const FlowOptions& options) {
+  const auto inside =
+      ElementLayout::estimate(mesh.nq(), static_cast<double>(mesh.box().volume())).interior;
+  const double vector = sizeof(double) * (mesh.lattice_volume() + inside);
+  // Velocities, advection and pressures; û and two more; a diagonal; b, A guess, x, r, p and Ap of
+  // both solves, and z; earlier solutions; the diagonal of A.
+  const double vectors = options.time_order * (2 * n_components + 1) + 4 * n_components +
+                         6 * (n_components + 1) + 1 +
+                         double{1} * options.projection * (n_components + 1) + 1;
+  return vectors * vector + FlowElements::estimated_bytes(mesh, options.dealiasing);
+}
+
+FlowStep NavierStokes::step(double dt) {
+  FlowStep record;
+  Stopwatch watch;
+  m_steps.insert(m_steps.begin(), dt);
+  if (m_steps.size() > max_time_order) m_steps.pop_back();
+  const int order = std::min<int>(m_options.time_order, static_cast<int>(m_steps.size()));
+  const TimeCoefficients c = time_coefficients(order, m_steps);
+
+  explicit_terms(c);
+  record.advection_seconds = watch.next();
+
+  pressure_source(m_pressure_vectors.b);
+  record.other_seconds = watch.next();
+  // The oldest level makes room for the new one, which begins as the extrapolation.
+  const int levels = m_options.time_order;
+  const auto turn = [&](auto& history) {
+    std::rotate(history.begin(), history.begin() + levels - 1, history.begin() + levels);
+  };
+  turn(m_p);
+  guess_pressure();
+  record.pressure = solve_pressure();
+  record.pressure_seconds = watch.next();
+
+  turn(m_u);
+  turn(m_advection);
+  Kokkos::deep_copy(ExecutionSpace(), m_u[0].values, m_extrapolated.values);
+  record.velocity = solve_velocity(c);
+  record.velocity_seconds = watch.next();
+
+  m_time += dt;
+  record.number = ++m_n_steps;
+  record.order = order;
+  record.time = m_time;
+  record.dt = dt;
+  return record;
+}
+
+}  // namespace nekbone_k

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// The time step of the incompressible Navier–Stokes equations.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <vector>
+
+#include "flow/flow_elements.hpp"
+#include "flow/projection.hpp"
+#include "flow/time_scheme.hpp"
+#include "flow/velocity_operator.hpp"
+#include "solver/flexible_cg.hpp"
+
+namespace nekbone_k {
+
+/// When a solve of the flow stops: at the larger of both. ‖r‖ is that of the assembled residual.
+struct FlowTolerance {
+  double absolute = 0;  ///< of ‖r‖ / √volume
+  double relative = 0;  ///< of ‖r‖ / ‖b‖
+};
+
+struct FlowOptions {
+  double viscosity = 1e-3;
+  int time_order = 3;      ///< 1 to max_time_order
+  bool dealiasing = true;  ///< integrates advection on Gauss points
+  int projection = 20;     ///< vectors of the projection spaces
+  FlowTolerance pressure{1e-8, 0};
+  FlowTolerance velocity{1e-9, 0};
+  int most_iterations = 1000;              ///< of a solve
+  std::array<double, 3> forcing{0, 0, 0};  ///< a constant acceleration
+};
+
+/// z = M r for the pressure; see ApproximateInverse.
+using PressurePreconditioner =
+    std::function<void(const DeviceVector<double>& r, const DeviceVector<double>& z, double norm)>;
+
+/// A solve of a step.
+struct FlowSolve {
+  int iterations = 0;
+  bool converged = false;
+  double first_residual = 0;  ///< ‖r‖ / √volume of the initial guess
+  double residual = 0;        ///< ‖r‖ / √volume
+};
+
+/// What a step did. Times are those of this rank, in s.
+struct FlowStep {
+  int number = 0;   ///< from 1
+  int order = 0;    ///< in time
+  double time = 0;  ///< at its end
+  double dt = 0;
+  FlowSolve pressure, velocity;
+  double advection_seconds = 0, pressure_seconds = 0, velocity_seconds = 0, other_seconds = 0;
+
+  bool converged() const { return pressure.converged && velocity.converged; }
+  double seconds() const {
+    return advection_seconds + pressure_seconds + velocity_seconds + other_seconds;
+  }
+};
+
+/// Velocity and pressure on the same GLL nodes, P_N–P_N, on a fully periodic mesh. A step is
+/// BDFk/EXTk with a splitting whose pressure equation has the curl of the vorticity (Karniadakis,
+/// Israeli and Orszag, J. Comput. Phys. 97, 1991; Tomboulides, Lee and Orszag, J. Sci. Comput. 12,
+/// 1997):
+///
+///     û = Σ_j b_j u_{n-j} / Δt - EXT((u·∇)u) + forcing
+///     (∇q, ∇p) = (∇q, û - ν ∇×EXT(ω))
+///     (ν stiffness + b_0 / Δt mass) u_{n+1} = mass û - (v, ∇p)
+///
+/// Steps may vary in length; see starting_steps() for the first ones.
+class NavierStokes {
+ public:
+  /// Keeps references. `stiffness` is A with λ = 0, on the space of `elements`. Collective, as all
+  /// members are, and so is destruction.
+  NavierStokes(const Communicator& comm, FlowElements& elements, const GeometricFactors& factors,
+               const EllipticOperator& stiffness, PressurePreconditioner preconditioner,
+               const FlowOptions& options,
+               const AllReduceStrategy& all_reduce = all_reduce_strategies().front());
+
+  /// Begins at `time` with a velocity that the caller has set in velocity().
+  void begin(double time);
+  /// Advances by dt.
+  FlowStep step(double dt);
+
+  double time() const { return m_time; }
+  const VectorField& velocity() const { return m_u[0]; }
+  /// That of the last step; its mean is arbitrary.
+  const DeviceVector<double>& pressure() const { return m_p[0]; }
+  /// The right-hand side of the pressure equation that a first step of dt would have: something to
+  /// choose a preconditioner by.
+  DeviceVector<double> first_pressure_source(double dt);
+
+  static double estimated_bytes(const BoxMesh& mesh, const FlowOptions& options);
+
+ private:
+  struct SolveVectors {
+    DeviceVector<double> b, a_guess;
+    FlexibleCgVectors v;
+  };
+
+  /// û, EXT(u), and the advection of the newest level.
+  void explicit_terms(const TimeCoefficients& c);
+  void pressure_source(const DeviceVector<double>& b);
+  void guess_pressure();
+  FlowSolve solve_pressure();
+  FlowSolve solve_velocity(const TimeCoefficients& c);
+  /// Solves A x = b from the projection or, before that has enough vectors, from the guess in x.
+  template <class Op, class Solve>
+  FlowSolve solve_from_guess(const Op& a, ProjectionSpace& space, const SolveVectors& v,
+                             const DeviceVector<double>& x, const FlowTolerance& tolerance,
+                             double residual_scale, const FusedVectorOps& norms,
+                             const Solve& solve) const;
+
+  const Communicator& m_comm;
+  FlowElements& m_elements;
+  AssembledSpace& m_space;
+  const EllipticOperator& m_stiffness;
+  PressurePreconditioner m_preconditioner;
+  FlowOptions m_options;
+  AllReduceStrategy m_all_reduce;
+  EllipticOperator m_helmholtz;
+  VelocityOperator m_velocity_operator;
+  FusedVectorOps m_pressure_ops;            // without a preconditioner
+  DeviceVector<double> m_stiff_diagonal;    // of A with λ = 0, assembled
+  DeviceVector<double> m_inverse_diagonal;  // of the Helmholtz operator, on all components
+  FusedVectorOps m_velocity_ops;
+  ProjectionSpace m_pressure_space, m_velocity_space;
+
+  double m_time = 0, m_root_volume = 1;
+  int m_n_steps = 0;
+  std::vector<double> m_steps;  // the newest first
+  // The newest level first.
+  std::array<VectorField, max_time_order> m_u, m_advection;
+  std::array<DeviceVector<double>, max_time_order> m_p;
+  VectorField m_u_hat, m_extrapolated, m_work;
+  SolveVectors m_pressure_vectors, m_velocity_vectors;
+};
+
+}  // namespace nekbone_k

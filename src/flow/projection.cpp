@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "flow/projection.hpp"
+
+#include <cmath>
+
+#include "core/errors.hpp"
+#include "core/large_vector.hpp"
+
+namespace nekbone_k {
+namespace {
+
+constexpr int at_once = ProjectionSpace::at_once;
+
+/// The products of a vector with several others.
+struct ProductsOfMany {
+  static constexpr int n_products = at_once;
+  const double* v;
+  Kokkos::Array<const double*, at_once> others;
+
+  template <class Value>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex a, Value (&x)[at_once],
+                                              Value (&y)[at_once]) const {
+    const Value value = load_entry<Value>(v + a);
+    for (int i = 0; i < at_once; ++i) {
+      x[i] = value;
+      y[i] = load_entry<Value>(others[i] + a);
+    }
+  }
+};
+
+using PlainProducts = EntryReduction<ProductsOfMany, PlainSums<at_once>>;
+
+/// x = keep x + Σ factors[i] vectors[i].
+struct Combination {
+  double keep;
+  Kokkos::Array<double, at_once> factors;
+  Kokkos::Array<const double*, at_once> vectors;
+  double* x;
+
+  KOKKOS_FUNCTION void operator()(const LocalIndex a) const {
+    double sum = keep == 0 ? 0 : keep * x[a];
+    for (int i = 0; i < at_once; ++i) sum += factors[i] * vectors[i][a];
+    x[a] = sum;
+  }
+};
+
+}  // namespace
+
+ProjectionSpace::ProjectionSpace(const Communicator& comm, const std::string& label,
+                                 VectorRange range, int most, const AllReduceStrategy& all_reduce,
+                                 std::optional<double> reproducible_terms)
+    : m_range(range), m_most(most), m_label(label) {
+  if (reproducible_terms) {
+    m_reproducible_sum.emplace(comm, range, *reproducible_terms, all_reduce);
+  } else {
+    m_parts = decltype(m_parts)("nekbone_k: parts of projections", PlainProducts::n_teams(range));
+    m_sum.emplace(comm, all_reduce);
+  }
+}
+
+std::vector<double> ProjectionSpace::products(const DeviceVector<double>& v,
+                                              const DeviceVector<double>& last) const {
+  std::vector<double> all;
+  const int n = m_size + 1;
+  for (int first = 0; first < n; first += at_once) {
+    ProductsOfMany terms{v.data(), {}};
+    for (int i = 0; i < at_once; ++i)
+      terms.others[i] = first + i < m_size ? m_vectors[first + i].data() : last.data();
+    EntryValues<at_once> sums;
+    if (m_reproducible_sum) {
+      const auto found = m_reproducible_sum->sum("nekbone_k: projections", terms);
+      for (int i = 0; i < at_once; ++i) sums.values[i] = found[i];
+    } else {
+      PlainProducts{m_range, terms, {}, m_parts}.run("nekbone_k: projections");
+      m_sum->start(m_parts);
+      sums = m_sum->wait();
+    }
+    for (int i = 0; i < at_once && first + i < n; ++i) all.push_back(sums.values[i]);
+  }
+  return all;
+}
+
+void ProjectionSpace::combine(double keep, const std::vector<double>& factors,
+                              const DeviceVector<double>& x) const {
+  for (int first = 0; first < m_size; first += at_once) {
+    Combination kernel{first == 0 ? keep : 1, {}, {}, x.data()};
+    for (int i = 0; i < at_once; ++i) {
+      const int at = first + i < m_size ? first + i : first;
+      kernel.vectors[i] = m_vectors[at].data();
+      kernel.factors[i] = first + i < m_size ? factors[at] : 0;
+    }
+    Kokkos::parallel_for("nekbone_k: combine solutions",
+                         Kokkos::RangePolicy<ExecutionSpace>(0, m_range.size), kernel);
+  }
+}
+
+void ProjectionSpace::project(const DeviceVector<double>& b, const DeviceVector<double>& x) const {
+  if (m_size == 0) return Kokkos::deep_copy(ExecutionSpace(), x, 0.0);
+  combine(0, products(b, b), x);
+}
+
+void ProjectionSpace::add(const DeviceVector<double>& x, const DeviceVector<double>& ax) {
+  require(m_size < m_most, "the projection space is full");
+  std::vector<double> found = products(ax, x);
+  const double square = found.back();
+  double rest = square;
+  for (int i = 0; i < m_size; ++i) {
+    rest -= found[i] * found[i];
+    found[i] = -found[i];
+  }
+  // Little but rounding may be left of a vector that depends on the others.
+  if (!(rest > 1e-14 * square)) return;
+  if (m_size > 0) combine(1, found, x);
+  if (m_vectors.size() <= std::size_t(m_size))
+    m_vectors.push_back(large_vector("nekbone_k: " + m_label, m_range.size));
+  const double scale = 1 / std::sqrt(rest);
+  const auto to = m_vectors[m_size];
+  Kokkos::parallel_for(
+      "nekbone_k: add to projections", Kokkos::RangePolicy<ExecutionSpace>(0, m_range.size),
+      KOKKOS_LAMBDA(const LocalIndex a) { to(a) = scale * x(a); });
+  ++m_size;
+}
+
+}  // namespace nekbone_k

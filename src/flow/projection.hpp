@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// Initial guesses from earlier solutions.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/communicator.hpp"
+#include "core/entry_reduction.hpp"
+#include "reduce/rank_sum.hpp"
+#include "reduce/reproducible_sum.hpp"
+
+namespace nekbone_k {
+
+/// A space of A-orthonormal vectors in which the solution of A x = b is approximated (Fischer,
+/// Comput. Methods Appl. Mech. Eng. 163, 1998). Vectors are in device memory, and have the shape of
+/// `range`.
+class ProjectionSpace {
+ public:
+  /// Vectors whose products one all-reduce sums.
+  static constexpr int at_once = 4;
+
+  /// A space of at most `most` vectors, none with 0. `reproducible_terms` is as for
+  /// FusedVectorOps. Collective, and so is destruction.
+  ProjectionSpace(const Communicator& comm, const std::string& label, VectorRange range, int most,
+                  const AllReduceStrategy& all_reduce, std::optional<double> reproducible_terms);
+
+  int size() const { return m_size; }
+  int most() const { return m_most; }
+  bool is_full() const { return m_size == m_most; }
+  /// Forgets the vectors, e.g. because A changed. Not collective.
+  void clear() { m_size = 0; }
+
+  /// x = the member of the space nearest to the solution for b in the norm of A. Collective.
+  void project(const DeviceVector<double>& b, const DeviceVector<double>& x) const;
+  /// Adds a vector x, given A x, made A-orthonormal to the others, unless it depends on them.
+  /// Overwrites x. The space must not be full. Collective.
+  void add(const DeviceVector<double>& x, const DeviceVector<double>& ax);
+
+ private:
+  /// The products of `v` with all vectors, and with `last`.
+  std::vector<double> products(const DeviceVector<double>& v,
+                               const DeviceVector<double>& last) const;
+  /// x = keep x + Σ factors[i] vector i.
+  void combine(double keep, const std::vector<double>& factors,
+               const DeviceVector<double>& x) const;
+
+  VectorRange m_range;
+  int m_most, m_size = 0;
+  std::string m_label;
+  std::vector<DeviceVector<double>> m_vectors;  // made at first use
+  mutable DeviceVector<EntryValues<at_once>> m_parts;
+  std::optional<RankSum<EntryValues<at_once>>> m_sum;
+  std::optional<ReproducibleSums<at_once>> m_reproducible_sum;
+};
+
+}  // namespace nekbone_k
