@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "app/display.hpp"
 #include "app/order_run.hpp"
@@ -22,6 +23,7 @@
 #include "report/report_json.hpp"
 #include "report/verdict.hpp"
 #include "report/warnings.hpp"
+#include "selection/flow_run.hpp"
 #include "selection/process_grid.hpp"
 #include "selection/replay.hpp"
 #include "tuning/measure_paths.hpp"
@@ -31,10 +33,11 @@
 namespace nekbone_k {
 namespace {
 
-/// The strategy selected at the solver's order; nullptr if none was right.
-const Strategy* selected_strategy(const std::vector<OrderRecord>& orders, int order) {
+/// The strategy selected at the solver's order for a kind of field; nullptr if none was right.
+const Strategy* selected_strategy(const std::vector<OrderRecord>& orders, int order,
+                                  const FieldKind& kind = {}) {
   for (const OrderRecord& record : orders)
-    if (record.order == order && record.tuning.selected >= 0)
+    if (record.order == order && record.tuning.kind == kind && record.tuning.selected >= 0)
       return &record.tuning.candidates[record.tuning.selected].strategy;
   return nullptr;
 }
@@ -147,6 +150,23 @@ void solve_by_selected(const Communicator& comm, Discretization& discretization,
   display.show(comparisons_text(*record.solve));
 }
 
+/// Runs the flow with the selected strategies, if there are any. Collective.
+void flow_by_selected(const Communicator& comm, Discretization& discretization,
+                      const MemoryBudget& memory, TuningGuard& guard, FlowFiles& files,
+                      Display& display, RunRecord& record) {
+  const Case& input = record.input;
+  const Strategy* const vectors =
+      selected_strategy(record.orders, input.solver_order, {n_components, Precision::double_});
+  const Strategy* const scalars = selected_strategy(record.orders, input.solver_order);
+  const AllReduceStrategy* const sum = selected_sum(record);
+  if (vectors == nullptr || scalars == nullptr || sum == nullptr) return;
+  record.flow = run_flow(comm, input, discretization.space, discretization.factors(),
+                         {*vectors, *scalars, *sum}, record.machine, memory, guard,
+                         display.progress(), files);
+  if (files.series) record.warn(files.series->complaint());
+  display.show(flow_text(*record.flow, display.detail()));
+}
+
 }  // namespace
 
 bool run(const Communicator& comm, const Case& input, const MpiTrial& trial, ReportDetail detail) {
@@ -156,6 +176,8 @@ bool run(const Communicator& comm, const Case& input, const MpiTrial& trial, Rep
   require_size(comm, plan);
   const auto file = open_report(comm, input);
   const auto lock = lock_report(comm, input, plan.separate_jobs);
+  std::optional<FlowFiles> flow_files;
+  if (input.is_flow()) flow_files.emplace(comm, input);
   display.progress().stage("checking the mesh");
   require_no_inverted_elements(comm, plan);
 
@@ -189,11 +211,13 @@ bool run(const Communicator& comm, const Case& input, const MpiTrial& trial, Rep
   if (input.solves()) tune_sums(comm, guard, display, record);
   const MeshSpec mesh = input.mesh.divided_by(record.grid.partition());
   std::unique_ptr<Discretization> discretization;  // of the last order
-  for (const int order : plan.orders) {
+  for (const auto& [order, kind] : input.fields_to_tune()) {
     discretization.reset();
     release_freed_memory();
+    Case of_kind = input;
+    of_kind.field_kind = kind;
     auto [tuning, its_discretization] =
-        tune_order(comm, input, mesh, order, record.machine, selected_sum(record), plan.budget,
+        tune_order(comm, of_kind, mesh, order, record.machine, selected_sum(record), plan.budget,
                    guard, display.progress());
     discretization = std::move(its_discretization);
     record.orders.push_back(std::move(tuning));
@@ -207,7 +231,9 @@ bool run(const Communicator& comm, const Case& input, const MpiTrial& trial, Rep
     sum_up(comm, begin, record);
     if (comm.is_root()) file->write_for_now(to_json(record));
   };
-  if (input.solves())
+  if (input.is_flow())
+    flow_by_selected(comm, *discretization, plan.budget, guard, *flow_files, display, record);
+  else if (input.solves())
     solve_by_selected(comm, *discretization, plan.budget, guard, write_so_far, display, record);
   record.warn(slow_kernels(record.orders));
   std::string loaded = load.warning(comm);

@@ -19,7 +19,7 @@ struct EntryLoop {
   LocalIndex end, stride;
 
   KOKKOS_FUNCTION void operator()(const LocalIndex first) const {
-    decltype(load(first)) loaded[at_once];
+    decltype(load(first)) loaded[at_once] = {};
     NEKBONE_K_UNROLL
     for (int q = 0; q < at_once; ++q)
       if (first + q * stride < end) loaded[q] = load(first + q * stride);

@@ -91,6 +91,9 @@ class NavierStokes {
   /// choose a preconditioner by.
   DeviceVector<double> first_pressure_source(double dt);
 
+  /// The vectors of the pressure solves, for other use between steps.
+  const CgVectors& pressure_vectors() const { return m_pressure_vectors.v; }
+
   static double estimated_bytes(const BoxMesh& mesh, const FlowOptions& options);
 
  private:

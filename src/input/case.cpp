@@ -66,14 +66,15 @@ void check_periodicity(const YamlReader& keys, const YamlReader& mesh_keys, cons
                       "; allowed: kershaw with periodic [false, false, false], or none or sine");
 
   if (!run.solves()) return;
-  const bool wants_all = run.problem == ProblemKind::taylor_green;
+  const bool wants_all = run.problem == ProblemKind::taylor_green || run.is_flow();
   if (wants_all == mesh.fully_periodic()) return;
   const std::string message = fmt::format(
       "given {} with mesh.periodic {}; allowed: {}", name(run.problem), periodic,
-      wants_all ? "taylor-green with periodic [true, true, true], or manufactured or "
-                  "nekbone, or none"
-                : std::string(name(run.problem)) +
-                      " with at least one direction of periodic false, or taylor-green or none");
+      wants_all
+          ? std::string(name(run.problem)) +
+                " with periodic [true, true, true], or manufactured or nekbone, or none"
+          : std::string(name(run.problem)) +
+                " with at least one direction of periodic false, or taylor-green, flow or none");
   fail_together(keys, "problem", mesh_keys, "periodic", message);
 }
 
@@ -113,6 +114,27 @@ void check_method(const YamlReader& solver_keys, const Case& run) {
           : given + " and " + why + "; allowed: launch auto or host, with variant auto or classic");
 }
 
+/// Checks the keys of a flow, and sets what a flow fixes: the operator and the preconditioner of
+/// the pressure.
+void check_flow(YamlReader& keys, Case& run) {
+  if (!run.is_flow()) return;
+  YamlReader& flow_keys = keys.section("flow");
+  const auto& extent = run.mesh.extent;
+  if (run.flow.initial == FlowKind::abc && (extent[0] != extent[1] || extent[1] != extent[2]))
+    fail_together(flow_keys, "initial", keys.section("mesh"), "extent",
+                  fmt::format("given abc with mesh.extent [{}]; allowed: abc with equal extents, "
+                              "or another initial velocity",
+                              fmt::join(extent, ", ")));
+  if (run.vector_ops == VectorOps::kokkos_kernels)
+    fail_together(keys, "problem", keys.section("solver"), "vector_ops",
+                  "given flow with solver.vector_ops kokkos-kernels; allowed: flow with vector_ops "
+                  "fused");
+  run.lambda = 0;
+  run.preconditioner = Preconditioner::multigrid;
+  run.variant = CgVariantChoice::automatic;
+  run.launch = CgLaunchChoice::automatic;
+}
+
 void check_multigrid(YamlReader& keys, YamlReader& solver_keys, const Case& run) {
   if (!run.solves() || run.preconditioner != Preconditioner::multigrid) return;
   const YamlReader& multigrid_keys = solver_keys.section("multigrid");
@@ -135,11 +157,6 @@ void check_multigrid(YamlReader& keys, YamlReader& solver_keys, const Case& run)
     fail_together(multigrid_keys, "smoother", keys, "deterministic",
                   "given schwarz with deterministic true, but sums of its patches depend on the "
                   "number of ranks; allowed: jacobi or auto");
-  if (run.mesh.geometry != Geometry::stored && run.multigrid.precision == Precision::single)
-    fail_together(multigrid_keys, "precision", keys.section("operator"), "geometry",
-                  fmt::format("given single with operator.geometry {}; allowed: single with "
-                              "geometry stored, or double or auto",
-                              name(run.mesh.geometry)));
 }
 
 // ---- The file -----------------------------------------------------------------------------------
@@ -182,7 +199,17 @@ FileText read_file(const std::string& path) {
 
 }  // namespace
 
+std::vector<Case::TunedField> Case::fields_to_tune() const {
+  std::vector<TunedField> fields;
+  for (const int order : orders_to_tune()) {
+    if (is_flow()) fields.push_back({order, {n_components, Precision::double_}});
+    fields.push_back({order, is_flow() ? FieldKind{} : field_kind});
+  }
+  return fields;
+}
+
 std::vector<int> Case::orders_to_tune() const {
+  if (is_flow()) return {solver_order};
   std::vector<int> tuned = orders;
   if (!solves()) return tuned;
   std::erase(tuned, solver_order);
@@ -236,6 +263,8 @@ Case parse_case(const std::string& text, const std::string& source,
   run.report_place = keys.section("report").place("json");
   run.memory_place = keys.section("memory").place("limit_gib");
   run.cache_place = gather_scatter_keys.section("tuning").place("cache");
+  run.series_place = keys.section("flow").place("series");
+  run.reference_place = keys.section("verification").place("reference");
   run.journal_place = gather_scatter_keys.section("tuning").place("journal");
 
   // Before comparing keys: a misspelt key leaves a default, which may cause a misleading conflict.
@@ -254,6 +283,7 @@ Case parse_case(const std::string& text, const std::string& source,
         keys, "deterministic", solver_keys, "vector_ops",
         "given deterministic true with solver.vector_ops kokkos-kernels, which adds as it "
         "comes; allowed: deterministic with vector_ops fused");
+  check_flow(keys, run);
   check_multigrid(keys, solver_keys, run);
   check_method(solver_keys, run);
   return run;

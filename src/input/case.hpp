@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/communicator.hpp"
+#include "flow/flow_case.hpp"
 #include "gs/field_kind.hpp"
 #include "input/partition_input.hpp"
 #include "mesh/box_mesh.hpp"
@@ -35,6 +36,8 @@ struct Case {
 
   ProblemKind problem = ProblemKind::taylor_green;
   double error_bound = 1e-6;  ///< relative to the largest value of the exact solution
+  FlowCase flow;              ///< if that is the problem
+  std::string reference;      ///< file with the enstrophy of the flow over time; may be empty
 
   int solver_order = 7;
   Preconditioner preconditioner = Preconditioner::none;
@@ -49,8 +52,16 @@ struct Case {
   std::vector<CgMethod> cg_methods() const;
 
   bool solves() const { return problem != ProblemKind::none; }
-  /// `orders`, then solver_order, so that CG can use the set-up of the last order.
+  bool is_flow() const { return problem == ProblemKind::flow; }
+  /// `orders`, then solver_order, so that CG can use the set-up of the last order. A flow has only
+  /// the latter.
   std::vector<int> orders_to_tune() const;
+  /// The fields whose exchange is tuned, in this sequence.
+  struct TunedField {
+    int order;
+    FieldKind kind;
+  };
+  std::vector<TunedField> fields_to_tune() const;
 
   FieldKind field_kind;                 ///< of the exchanged field; the default if CG solves
   std::vector<std::string> strategies;  ///< names of the table, in its order
@@ -67,7 +78,8 @@ struct Case {
   double memory_limit_gib = 0;  ///< per node; 0: memory of the machine
 
   /// Places of keys that only a run can check, for its messages: "x.yaml:3: mesh.deformation".
-  std::string deformation_place, report_place, memory_place, cache_place, journal_place;
+  std::string deformation_place, report_place, memory_place, cache_place, journal_place,
+      series_place, reference_place;
 };
 
 /// Reads and checks a case. Only rank 0 reads `path`; it broadcasts the text, so all ranks raise

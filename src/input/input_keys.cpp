@@ -183,6 +183,10 @@ std::vector<Key> make_table() {
               {ProblemKind::nekbone,
                "a rough right-hand side as in Nekbone and hipBone, without an exact solution; "
                "needs at least one direction that is not periodic"},
+              {ProblemKind::flow,
+               "incompressible Navier-Stokes in time (docs/flow.md), by the keys of `flow`; needs "
+               "all directions periodic, ignores `orders` and `operator.lambda`, and of `solver` "
+               "takes the order, the all-reduces and `multigrid`, which solves for the pressure"},
               {ProblemKind::none,
                "no solve: the run measures only the gather-scatter at `orders`, and ignores "
                "`solver`"}}),
@@ -255,12 +259,60 @@ std::vector<Key> make_table() {
           "levels."),
       key("solver.multigrid.precision", field(&Case::multigrid, &MultigridChoice::precision),
           OrAuto<Choices<Precision>>{{{Precision::single, Precision::double_}}},
-          "Precision of the V-cycle: operators, vectors and messages. `single` needs "
-          "`operator.geometry: stored`. CG around it is always in double."),
+          "Precision of the V-cycle: operators, vectors and messages. CG around it is always in "
+          "double."),
       key("solver.multigrid.coarse_dofs", field(&Case::multigrid, &MultigridChoice::coarse_dofs),
           Integers{1, most_direct_dofs},
           "Maximum number of DOFs of the coarse solve, which every rank does by a dense inverse. "
           "The last level is larger if the mesh cannot be coarsened further."),
+
+      section("flow", "The flow of `problem: flow` (docs/flow.md)."),
+      choice("flow.initial", field(&Case::flow, &FlowCase::initial),
+             "The velocity at the beginning, of size 1, with one period in the box.",
+             {{FlowKind::taylor_green, "the Taylor-Green vortex"},
+              {FlowKind::taylor_green_2d,
+               "the plane Taylor-Green vortex in x and y, with an exact solution"},
+              {FlowKind::abc,
+               "the Beltrami flow of Arnold, Beltrami and Childress, with an exact solution; the "
+               "box must be a cube"}}),
+      key("flow.translation", field(&Case::flow, &FlowCase::translation), Numbers{},
+          "A constant velocity that is added to the flow and carries it along."),
+      key("flow.viscosity", field(&Case::flow, &FlowCase::viscosity), Numbers{.above = 0},
+          "Kinematic viscosity; 1/1600 is Re = 1600 in a box of size 2 pi."),
+      key("flow.dt", field(&Case::flow, &FlowCase::dt), Numbers{.above = 0},
+          "Time step; with `flow.cfl`, the longest. The first two are taken in many short steps, "
+          "so "
+          "that the beginning has the full order, too."),
+      key("flow.cfl", field(&Case::flow, &FlowCase::cfl), Numbers{.at_least = 0},
+          "CFL number that sets the time step; 0 means a constant one. BDF3/EXT3 is stable to "
+          "about "
+          "0.6."),
+      key("flow.end_time", field(&Case::flow, &FlowCase::end_time), Numbers{.above = 0},
+          "Time at the end of the run, which begins at 0."),
+      key("flow.steps", field(&Case::flow, &FlowCase::steps), Integers{0, max_int},
+          "Number of steps after the short ones, instead of `flow.end_time`; 0 means by time."),
+      key("flow.time_order", field(&Case::flow, &FlowCase::time_order), Integers{1, max_time_order},
+          "Order in time of BDF and extrapolation."),
+      key("flow.dealiasing", field(&Case::flow, &FlowCase::dealiasing), Booleans{},
+          "Integrate advection on 3/2 times as many Gauss points per direction."),
+      key("flow.projection", field(&Case::flow, &FlowCase::projection),
+          Integers{0, most_projection},
+          "Earlier solutions of pressure and velocity that give the initial guess of the next."),
+      key("flow.tolerance", field(&Case::flow, &FlowCase::tolerance),
+          Choices<FlowToleranceKind>{{FlowToleranceKind::absolute, FlowToleranceKind::relative}},
+          "What the tolerances refer to: `absolute` is the norm of the residual divided by the "
+          "root "
+          "of the volume, `relative` the norm divided by that of the right-hand side."),
+      key("flow.pressure_tolerance", field(&Case::flow, &FlowCase::pressure_tolerance),
+          Numbers{.above = 0}, "Tolerance of the pressure solves."),
+      key("flow.velocity_tolerance", field(&Case::flow, &FlowCase::velocity_tolerance),
+          Numbers{.above = 0}, "Tolerance of the velocity solves."),
+      key("flow.forcing", field(&Case::flow, &FlowCase::forcing), Numbers{},
+          "A constant acceleration."),
+      key("flow.series", field(&Case::flow, &FlowCase::series), FileNames{},
+          "The CSV file of energy, enstrophy and more over time, written during the run."),
+      key("flow.series_every", field(&Case::flow, &FlowCase::series_every), Integers{1, max_int},
+          "Steps between its rows."),
 
       section("gather_scatter", "The exchange strategies, and the fields that they exchange."),
       names(
@@ -270,7 +322,7 @@ std::vector<Key> make_table() {
       key("gather_scatter.components", field(&Case::field_kind, &FieldKind::components),
           Integers{1, max_components},
           "Components of the exchanged fields, for all measurements, predictions and cached "
-          "choices. 1 unless `problem` is `none`."),
+          "choices. 1 unless `problem` is `none`; a flow has its own fields."),
       key("gather_scatter.precision", field(&Case::field_kind, &FieldKind::precision),
           Choices<Precision>{{Precision::single, Precision::double_}},
           "Precision of the exchanged values; `double` unless `problem` is `none`. The work of "
@@ -316,7 +368,11 @@ std::vector<Key> make_table() {
       section("verification", "When a solution passes."),
       key("verification.error_bound", field(&Case::error_bound), Numbers{.above = 0},
           "Largest error allowed, relative to the largest value of the exact solution, if there is "
-          "one."),
+          "one; with `reference`, the largest relative difference of the enstrophy from it."),
+      key("verification.reference", field(&Case::reference), FileNames{.may_be_empty = true},
+          "A file with the enstrophy of the flow over time, to compare with: lines of time, "
+          "energy, "
+          "dissipation and enstrophy, means over the box; `#` begins a comment. Empty: none."),
 
       section("report", "The report of the run."),
       key("report.json", field(&Case::report_json), FileNames{},

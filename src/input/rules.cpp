@@ -145,14 +145,17 @@ std::string Words::allowed(const YamlValue& given) const {
 Json Words::schema() const { return {{"enum", words}}; }
 
 std::optional<std::string> FileNames::convert(const YamlValue& given) const {
-  if (given.kind != YamlValue::Kind::scalar || given.text.empty()) return std::nullopt;
+  if (given.kind != YamlValue::Kind::scalar) return std::nullopt;
+  if (given.text.empty()) return may_be_empty ? std::optional<std::string>("") : std::nullopt;
   const bool is_number = is_plain(given) && to_number<double>(given.text);
   if (is_number || Booleans().convert(given)) return std::nullopt;
   return given.text;
 }
 
-std::string FileNames::allowed(const YamlValue&) const { return "the name of a file"; }
+std::string FileNames::allowed(const YamlValue&) const {
+  return may_be_empty ? "the name of a file, or \"\" for none" : "the name of a file";
+}
 
-Json FileNames::schema() const { return {{"type", "string"}, {"minLength", 1}}; }
+Json FileNames::schema() const { return {{"type", "string"}, {"minLength", may_be_empty ? 0 : 1}}; }
 
 }  // namespace nekbone_k

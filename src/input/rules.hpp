@@ -126,6 +126,7 @@ struct OrAuto {
 /// Name of a file. Rejects a number, true or false without quotes.
 struct FileNames {
   using Value = std::string;
+  bool may_be_empty = false;  ///< the empty name means no file
 
   std::optional<std::string> convert(const YamlValue& given) const;
   std::string allowed(const YamlValue& given) const;

@@ -33,6 +33,10 @@ std::string multigrid_text(const MultigridRecord& record, ReportDetail detail);
 std::string name(const MultigridMethod& method);
 /// The line that compares multigrid with Jacobi; empty without a comparison.
 std::string multigrid_comparison(const SolveRecord& solve);
+/// The V-cycles that were tried for the pressure, the time series and the time of a flow.
+std::string flow_text(const FlowRecord& flow, ReportDetail detail);
+/// Its lines in the result.
+std::string flow_lines(const FlowRecord& flow);
 /// Follows solve_text() under the same heading.
 std::string comparisons_text(const SolveRecord& solve);
 /// Mean and standard deviation of every strategy at every order. All orders must have been tuned

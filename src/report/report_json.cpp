@@ -378,6 +378,62 @@ Json solve_json(const SolveRecord& s, const MemoryBandwidth& memory) {
   };
 }
 
+Json flow_row_json(const FlowRow& row) {
+  return {
+      {"step", row.step},
+      {"time", number(row.time)},
+      {"dt", number(row.dt)},
+      {"energy", number(row.energy)},
+      {"enstrophy", number(row.enstrophy)},
+      {"reference_enstrophy", optional_number(row.reference)},
+      {"energy_loss", row.step > 0 ? number(row.energy_loss) : Json(nullptr)},
+      {"dissipation", number(row.dissipation)},
+      {"max_divergence", number(row.divergence)},
+      {"cfl", number(row.cfl)},
+      {"mean_velocity",
+       {number(row.momentum[0]), number(row.momentum[1]), number(row.momentum[2])}},
+      {"pressure_iterations", row.pressure_iterations},
+      {"velocity_iterations", row.velocity_iterations},
+      {"step_s", row.step > 0 ? number(row.step_seconds) : Json(nullptr)},
+  };
+}
+
+Json flow_json(const FlowRecord& f) {
+  Json rows = Json::array();
+  for (const FlowRow& row : f.rows) rows.push_back(flow_row_json(row));
+  return {
+      {"order", f.order},
+      {"elements", f.elements},
+      {"total_dofs", f.total_dofs},
+      {"vector_strategy", f.vector_strategy},
+      {"scalar_strategy", f.scalar_strategy},
+      {"all_reduce", f.all_reduce},
+      {"multigrid", multigrid_json(f.multigrid)},
+      {"setup_s", number(f.setup_seconds)},
+      {"start_steps", f.start_steps},
+      {"steps", f.steps},
+      {"steps_s", number(f.seconds)},
+      {"counted_steps", f.counted_steps},
+      {"step_s", number(f.step_seconds)},
+      {"parts_s",
+       {{"advection", number(f.parts.advection)},
+        {"pressure", number(f.parts.pressure)},
+        {"velocity", number(f.parts.velocity)},
+        {"other", number(f.parts.other)}}},
+      {"pressure_iterations", number(f.pressure_iterations)},
+      {"velocity_iterations", number(f.velocity_iterations)},
+      {"pressure_first_residual", number(f.pressure_first_residual)},
+      {"velocity_first_residual", number(f.velocity_first_residual)},
+      {"point_steps_per_s", number(f.points_per_second())},
+      {"series", rows},
+      {"relative_max_error", optional_number(f.error_max)},
+      {"relative_l2_error", optional_number(f.error_l2)},
+      {"reference_difference", optional_number(f.reference_difference)},
+      {"passed", f.passed},
+      {"verdict", f.verdict},
+  };
+}
+
 }  // namespace
 
 Json to_json(const RunRecord& record) {
@@ -399,6 +455,7 @@ Json to_json(const RunRecord& record) {
       {"orders", orders},
       {"all_reduce", all_reduce_json(record.all_reduce)},
       {"solve", solve},
+      {"flow", record.flow ? flow_json(*record.flow) : Json(nullptr)},
   };
 }
 

@@ -65,7 +65,8 @@ std::string selected_table(const std::vector<OrderRecord>& orders) {
   if (orders.empty()) return "";
   Table table({{"order"}, {"selected strategy", false}, {"cost"}, {"95 % interval", false}});
   for (const OrderRecord& order : orders) {
-    const std::string number = std::to_string(order.order);
+    std::string number = std::to_string(order.order);
+    if (const int n = order.tuning.kind.components; n > 1) number += fmt::format(", {} values", n);
     if (order.tuning.selected < 0) {
       table.add({number, "none", "-", "-"});
       continue;
@@ -161,6 +162,7 @@ std::string verdict_line(const RunRecord& record, bool has_file) {
       if (candidate.available && !candidate.verified && !candidate.failure.empty())
         parts.push_back(name(candidate.method) + ": " + candidate.failure);
   }
+  if (record.flow) parts.push_back("flow: " + record.flow->verdict);
   parts.push_back(seconds_text(record.total_seconds) + " in all");
   if (has_file && !record.input.report_json.empty())
     parts.push_back("all samples in " + record.input.report_json);
@@ -175,6 +177,7 @@ std::string closing_text(const RunRecord& record, bool has_file) {
   text += selected_table(record.orders);
   if (record.all_reduce) text += all_reduce_line(*record.all_reduce);
   if (record.solve) text += solve_lines(*record.solve);
+  if (record.flow) text += flow_lines(*record.flow);
   text += faults_text(record);
   if (!record.choices_kept.empty()) text += labelled_line("choices", record.choices_kept);
   return text + warnings_text(record) + verdict_line(record, has_file);

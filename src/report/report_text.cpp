@@ -77,11 +77,14 @@ std::string header_text(const RunRecord& record) {
                                          machine.commit, machine.started));
   text += labelled_line("input", input.input);
   text += labelled_line(
-      "problem", fmt::format("{}, lambda {:g}, geometry {}",
-                             input.solves() ? name(input.problem)
-                                            : "none, exchanges of " + input.field_kind.text() +
-                                                  " are measured",
-                             input.lambda, name(input.mesh.geometry)));
+      "problem",
+      fmt::format(
+          "{}, {} {:g}, geometry {}",
+          input.is_flow()  ? fmt::format("flow from {}", name(input.flow.initial))
+          : input.solves() ? name(input.problem)
+                           : "none, exchanges of " + input.field_kind.text() + " are measured",
+          input.is_flow() ? "viscosity" : "lambda",
+          input.is_flow() ? input.flow.viscosity : input.lambda, name(input.mesh.geometry)));
   if (input.summation == Summation::deterministic)
     text += labelled_line("sums",
                           "deterministic: added by element of the whole mesh, exact dot products");

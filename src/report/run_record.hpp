@@ -14,6 +14,7 @@
 #include "input/case.hpp"
 #include "machine/machine_record.hpp"
 #include "mesh/partition_model.hpp"
+#include "report/flow_record.hpp"
 #include "report/multigrid_record.hpp"
 #include "tuning/all_reduce_tuner.hpp"
 #include "tuning/audit.hpp"
@@ -161,6 +162,7 @@ struct RunRecord {
   std::vector<OrderRecord> orders;
   std::optional<AllReduceRecord> all_reduce;  ///< if the run solves a problem
   std::optional<SolveRecord> solve;
+  std::optional<FlowRecord> flow;
   std::vector<std::string> warnings;  ///< why the timings are unreliable; see warnings.hpp
   /// Adds a warning, unless it is empty.
   void warn(const std::string& warning) {

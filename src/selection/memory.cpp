@@ -86,6 +86,7 @@ double solve_memory(const BoxMesh& mesh, const Case& input) {
   return rank_overhead + AssembledSpace::estimated_bytes(mesh) +
          GeometricFactors::estimated_bytes(mesh) + vectors * vector_bytes(mesh) +
          kept_buffers(mesh.box(), input) + multigrid +
+         (input.is_flow() ? NavierStokes::estimated_bytes(mesh, input.flow.options()) : 0) +
          // The cost of deterministic sums is measured against a second space with ordinary sums.
          (input.summation == Summation::deterministic ? AssembledSpace::estimated_bytes(mesh) : 0);
 }

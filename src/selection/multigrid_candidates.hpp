@@ -30,10 +30,9 @@ struct MultigridChoices {
 /// not depend on measurements. Not collective.
 MultigridChoices multigrid_choices(const Case& input);
 
-/// The precision of the default. Levels in single precision need stored factors.
+/// The precision of the default.
 inline Precision first_precision(const Case& input) {
-  return input.multigrid.precision.value_or(
-      input.mesh.geometry == Geometry::stored ? Precision::single : Precision::double_);
+  return input.multigrid.precision.value_or(Precision::single);
 }
 
 /// The options of Multigrid for a method.

@@ -467,6 +467,19 @@ std::optional<UniformStrategy> MultigridRun::time_uniform(double cycle_seconds) 
   return uniform;
 }
 
+void MultigridRun::with_selected(const std::function<void(const Inverse&)>& use) {
+  Hierarchy& hierarchy = hierarchy_of(m_selected);
+  std::visit([&](const auto& m) { m->set_polynomial(m_selected.polynomial, m_selected.degree); },
+             hierarchy.multigrid);
+  AsInverse<AnyMultigrid> inverse{hierarchy.multigrid};
+  communicating(hierarchy.strategies, [&] {
+    use([&](const DeviceVector<double>& r, const DeviceVector<double>& z, double norm) {
+      inverse.apply(r, z, norm);
+    });
+    std::visit([](const auto& m) { m->check(); }, hierarchy.multigrid);
+  });
+}
+
 CgResult MultigridRun::solve(const CgOptions& options, const std::function<void(int)>& progress) {
   return run(m_selected, options, progress);
 }

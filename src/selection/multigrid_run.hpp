@@ -56,6 +56,12 @@ class MultigridRun {
   MultigridRecord select(double budget_seconds, const MachinePaths* paths,
                          const MemoryBudget& memory);
 
+  /// z = M r, given ‖r‖.
+  using Inverse = std::function<void(const DeviceVector<double>& r, const DeviceVector<double>& z,
+                                     double norm)>;
+  /// Calls `use` with the selected V-cycle, under the guard of its strategies.
+  void with_selected(const std::function<void(const Inverse&)>& use);
+
   /// Solves the problem with the selected V-cycle.
   CgResult solve(const CgOptions& options, const std::function<void(int)>& progress);
 

@@ -5,8 +5,9 @@
 
 namespace nekbone_k {
 
-/// none: the run solves nothing and only measures the gather–scatter. See Problem.
-enum class ProblemKind { taylor_green, manufactured, nekbone, none };
+/// none: the run solves nothing and only measures the gather–scatter. flow: time steps of
+/// incompressible Navier–Stokes (NavierStokes). For the others see Problem.
+enum class ProblemKind { taylor_green, manufactured, nekbone, flow, none };
 
 /// The name in the input and the report.
 inline const char* name(ProblemKind problem) {
@@ -17,6 +18,8 @@ inline const char* name(ProblemKind problem) {
       return "manufactured";
     case ProblemKind::nekbone:
       return "nekbone";
+    case ProblemKind::flow:
+      return "flow";
     case ProblemKind::none:
       return "none";
   }

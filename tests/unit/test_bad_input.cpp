@@ -376,11 +376,6 @@ const std::vector<Mistake> keys_that_do_not_fit{
      "  multigrid: {smoother: schwarz}\n",
      "x.yaml:4: solver.multigrid.smoother: given schwarz with deterministic true, but sums of its "
      "patches depend on the number of ranks; allowed: jacobi or auto"},
-    {"MultigridInSingleWithoutFactors",
-     "operator: {geometry: trilinear}\nsolver:\n  preconditioner: multigrid\n"
-     "  multigrid: {precision: single}\n",
-     "x.yaml:4: solver.multigrid.precision: given single with operator.geometry trilinear; "
-     "allowed: single with geometry stored, or double or auto"},
     {"MultigridAheadOfTheHost", "solver:\n  preconditioner: multigrid\n  launch: plain\n",
      "x.yaml:3: solver.launch: given solver.launch plain with solver.variant auto and "
      "solver.preconditioner multigrid; allowed: launch auto or host, with variant auto or "

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// The results of a flow.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/multigrid_record.hpp"
+
+namespace nekbone_k {
+
+/// The flow at the end of a step: a row of the time series.
+struct FlowRow {
+  int step = 0;  ///< 0: the beginning
+  double time = 0, dt = 0;
+  double energy = 0, enstrophy = 0;  ///< means over the box of u·u/2 and ω·ω/2
+  double energy_loss = 0;            ///< -dE/dt since the last row
+  double dissipation = 0;            ///< 2 ν enstrophy
+  double divergence = 0;             ///< largest |∇·u|
+  double cfl = 0;
+  std::array<double, 3> momentum{};                      ///< mean velocity
+  int pressure_iterations = 0, velocity_iterations = 0;  ///< of the last step
+  double step_seconds = 0;                               ///< mean since the last row
+  std::optional<double> reference{};                     ///< enstrophy
+};
+
+/// The parts of a step, on the slowest rank, s.
+struct FlowParts {
+  double advection = 0, pressure = 0, velocity = 0, other = 0;
+  double total() const { return advection + pressure + velocity + other; }
+};
+
+/// The flow of a run.
+struct FlowRecord {
+  int order = 0;
+  std::int64_t elements = 0, total_dofs = 0;
+  double viscosity = 0;
+  std::string vector_strategy, scalar_strategy, all_reduce;  ///< exchanges of 3 and 1 components
+  std::optional<MultigridRecord> multigrid;
+  double setup_seconds = 0;
+  int start_steps = 0;  ///< short ones at the beginning
+  int steps = 0;        ///< in all
+  double seconds = 0;   ///< of all steps
+  /// Of the later half of the steps, which the beginning does not disturb.
+  int counted_steps = 0;
+  double step_seconds = 0;                                          ///< median
+  FlowParts parts;                                                  ///< medians
+  double pressure_iterations = 0, velocity_iterations = 0;          ///< mean
+  double pressure_first_residual = 0, velocity_first_residual = 0;  ///< mean
+  std::vector<FlowRow> rows;
+  std::optional<double> error_max, error_l2;   ///< against an exact solution, relative
+  std::optional<double> reference_difference;  ///< largest, of the enstrophy, relative
+  double reference_time = 0;                   ///< of that difference
+  bool passed = false;
+  std::string verdict;
+
+  /// Unique points times steps per second, of the counted steps.
+  double points_per_second() const {
+    return step_seconds > 0 ? static_cast<double>(total_dofs) / step_seconds : 0;
+  }
+};
+
+}  // namespace nekbone_k

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The terminal report of a flow.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/format.hpp"
+#include "report/report.hpp"
+#include "report/report_candidates.hpp"
+
+namespace nekbone_k {
+namespace {
+
+/// Rows of the table on the terminal, at most.
+constexpr std::size_t most_rows = 12;
+
+std::string series_table(const FlowRecord& flow, ReportDetail detail) {
+  const bool compares = std::any_of(flow.rows.begin(), flow.rows.end(),
+                                    [](const FlowRow& row) { return row.reference.has_value(); });
+  std::vector<Table::Column> columns{{"time"}, {"energy"}, {"enstrophy"}};
+  if (compares) columns.push_back({"reference"});
+  for (const char* const name : {"-dE/dt", "2 nu enstrophy", "max |div u|", "CFL"})
+    columns.push_back({name});
+  Table table(columns);
+  const std::size_t n = flow.rows.size();
+  const std::size_t every =
+      detail == ReportDetail::full ? 1 : std::max<std::size_t>(1, (n + most_rows - 1) / most_rows);
+  for (std::size_t r = 0; r < n; ++r) {
+    // The last row always, and every so many before it.
+    if ((n - 1 - r) % every != 0) continue;
+    const FlowRow& row = flow.rows[r];
+    std::vector<std::string> cells{fmt::format("{:.4g}", row.time),
+                                   fmt::format("{:.7g}", row.energy),
+                                   fmt::format("{:.7g}", row.enstrophy)};
+    if (compares) cells.push_back(row.reference ? fmt::format("{:.7g}", *row.reference) : "-");
+    cells.push_back(row.step > 0 ? fmt::format("{:.4e}", row.energy_loss) : "-");
+    cells.push_back(fmt::format("{:.4e}", row.dissipation));
+    cells.push_back(fmt::format("{:.1e}", row.divergence));
+    cells.push_back(fmt::format("{:.3f}", row.cfl));
+    table.add(cells);
+  }
+  return table.text();
+}
+
+std::string parts_text(const FlowRecord& flow) {
+  const double total = flow.parts.total();
+  std::string text;
+  const auto add = [&](const char* what, double seconds) {
+    text += fmt::format("{}{} {} ({:.0f} %)", text.empty() ? "" : ", ", what, seconds_text(seconds),
+                        total > 0 ? 100 * seconds / total : 0);
+  };
+  add("pressure", flow.parts.pressure);
+  add("velocity", flow.parts.velocity);
+  add("advection", flow.parts.advection);
+  add("rest", flow.parts.other);
+  return text;
+}
+
+std::string rate_text(const FlowRecord& flow) {
+  return giga_text(flow.points_per_second(), "points x steps/s");
+}
+
+std::string comparison_text(const FlowRecord& flow) {
+  std::string text;
+  if (flow.error_l2)
+    text += labelled_line("error", fmt::format("{:.3e} largest, {:.3e} in the L2 norm, relative to "
+                                               "the exact solution",
+                                               *flow.error_max, *flow.error_l2));
+  if (flow.reference_difference)
+    text += labelled_line("reference",
+                          fmt::format("enstrophy differs by at most {:.3g} %, at time {:.3g}",
+                                      100 * *flow.reference_difference, flow.reference_time));
+  return text;
+}
+
+}  // namespace
+
+std::string flow_text(const FlowRecord& flow, ReportDetail detail) {
+  std::string text;
+  if (flow.multigrid) text += multigrid_text(*flow.multigrid, detail);
+  text += fmt::format(
+      "\n{}", heading(fmt::format("Flow at order {}, viscosity {:g}", flow.order, flow.viscosity)));
+  text +=
+      labelled_line("size", fmt::format("{}, {} per component", counted(flow.elements, "element"),
+                                        counted(flow.total_dofs, "DOF")));
+  text += labelled_line(
+      "exchanges", fmt::format("vectors by {}, scalars by {}, all-reduce {}", flow.vector_strategy,
+                               flow.scalar_strategy, flow.all_reduce));
+  if (!flow.rows.empty()) text += series_table(flow, detail);
+  if (flow.steps > 0) {
+    text += labelled_line("steps",
+                          fmt::format("{}, of which {} short ones at the beginning; {}", flow.steps,
+                                      flow.start_steps, seconds_text(flow.seconds)));
+    text += labelled_line(
+        "iterations",
+        fmt::format("pressure {:.1f} from a residual of {:.1e}, velocity {:.1f} from {:.1e}; means "
+                    "over the last {}",
+                    flow.pressure_iterations, flow.pressure_first_residual,
+                    flow.velocity_iterations, flow.velocity_first_residual,
+                    counted(flow.counted_steps, "step")));
+    text += labelled_line("a step",
+                          fmt::format("{}: {}", seconds_text(flow.step_seconds), parts_text(flow)));
+    text += labelled_line("FOM", rate_text(flow));
+  }
+  text += comparison_text(flow);
+  return text + labelled_line(flow.passed ? "PASS" : "FAIL", flow.verdict);
+}
+
+std::string flow_lines(const FlowRecord& flow) {
+  if (flow.steps == 0) return "";
+  return labelled_line("flow",
+                       fmt::format("order {}, {}, {} per step", flow.order,
+                                   counted(flow.steps, "step"), seconds_text(flow.step_seconds))) +
+         labelled_line("FOM", rate_text(flow)) + comparison_text(flow);
+}
+
+}  // namespace nekbone_k
