@@ -85,6 +85,8 @@ class NavierStokes {
 
   double time() const { return m_time; }
   const VectorField& velocity() const { return m_u[0]; }
+  /// That at the beginning of the last step; with time_order 1 the newest, too.
+  const VectorField& velocity_before() const { return m_u[m_options.time_order > 1 ? 1 : 0]; }
   /// That of the last step; its mean is arbitrary.
   const DeviceVector<double>& pressure() const { return m_p[0]; }
   /// The right-hand side of the pressure equation that a first step of dt would have: something to

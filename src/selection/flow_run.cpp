@@ -77,13 +77,14 @@ std::optional<std::string> text_of(const std::string& path) {
   return text.str();
 }
 
-std::string what_failed(const FlowStep& step) {
+/// Why a step failed. `cfl` is the CFL number of its beginning.
+std::string what_failed(const FlowStep& step, double cfl) {
   const bool is_pressure = !step.pressure.converged;
   const FlowSolve& solve = is_pressure ? step.pressure : step.velocity;
   return fmt::format(
-      "step {} to time {:.6g}: the {} solve {}; try a smaller flow.dt or flow.cfl, or a larger "
-      "flow.{}_tolerance",
-      step.number, step.time, is_pressure ? "pressure" : "velocity",
+      "step {} to time {:.6g}, CFL number {:.2g}: the {} solve {}; try a smaller flow.dt or "
+      "flow.cfl, or a larger flow.{}_tolerance",
+      step.number, step.time, cfl, is_pressure ? "pressure" : "velocity",
       std::isfinite(solve.residual)
           ? fmt::format("is at a residual of {:.2e} after {}", solve.residual,
                         counted(solve.iterations, "iteration"))
@@ -334,7 +335,8 @@ FlowRecord run_flow(const Communicator& comm, const Case& input, AssembledSpace&
                              (step.number > lengths.n_start() &&
                               (step.number - lengths.n_start()) % input.flow.series_every == 0);
         if (!step.converged()) {
-          record.verdict = what_failed(step);
+          const double speed = elements->sums(flow->velocity_before()).speed;
+          record.verdict = what_failed(step, speed * step.dt);
           break;
         }
         if (has_row && !history->add_row(*flow, step)) {

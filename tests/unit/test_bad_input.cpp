@@ -65,7 +65,7 @@ const std::vector<Mistake> unknown_keys{
      "order, preconditioner, iterations, tolerance, vector_ops"},
     {"AtTheTop", "orders: [7]\nslover: {order: 3}\n",
      "x.yaml:2: slover: unknown key; did you mean 'solver'? allowed here: mesh, orders, operator, "
-     "problem, deterministic, solver, gather_scatter, verification, report, memory"},
+     "problem, deterministic, solver, flow, gather_scatter, verification, report, memory"},
     {"TwoLevelsDown", "gather_scatter:\n  tuning:\n    minimum_round: 3\n",
      "x.yaml:3: gather_scatter.tuning.minimum_round: unknown key; did you mean 'minimum_rounds'? "
      "allowed here: mode, cache, journal, patience_seconds, budget_seconds, grid_budget_seconds, "
@@ -79,7 +79,7 @@ const std::vector<Mistake> unknown_keys{
     {"OfAnotherLevel", "gather_scatter:\n  budget_seconds: 1\n",
      "x.yaml:2: gather_scatter.budget_seconds: unknown key; did you mean "
      "'gather_scatter.tuning.budget_seconds'?"},
-    {"LikeNothing", "viscosity: 1", "x.yaml:1: viscosity: unknown key; allowed here: mesh"},
+    {"LikeNothing", "colour: 1", "x.yaml:1: colour: unknown key; allowed here: mesh"},
     {"MergeKey", "mesh: {<<: {elements: 4}}", "x.yaml:1: mesh.<<: unknown key"},
     {"EmptyKey", "'': 1", "x.yaml:1: a key must be one word"},
     {"KeyThatIsAList", "orders: [1]\n? [a, b]\n: 3\n", "x.yaml:2: a key must be one word"},
@@ -277,7 +277,7 @@ const std::vector<Mistake> out_of_range{
 const std::vector<Mistake> unknown_words{
     {"Problem", "problem: taylor-gren",
      "x.yaml:1: problem: given 'taylor-gren'; allowed: one of taylor-green, manufactured, nekbone, "
-     "none; did you mean 'taylor-green'?"},
+     "flow, none; did you mean 'taylor-green'?"},
     {"Deformation", "mesh: {deformation: sin}",
      "x.yaml:1: mesh.deformation: given 'sin'; allowed: one of none, sine, kershaw; did you mean "
      "'sine'?"},
@@ -408,7 +408,7 @@ const std::vector<Mistake> keys_that_do_not_fit{
      "x.yaml:2: mesh.periodic: given taylor-green with mesh.periodic [false, false, false]"},
     {"NekboneInAPeriodicBox", "mesh: {elements: 4}\nproblem: nekbone\n",
      "x.yaml:2: problem: given nekbone with mesh.periodic [true, true, true]; allowed: nekbone "
-     "with at least one direction of periodic false, or taylor-green or none"},
+     "with at least one direction of periodic false, or taylor-green, flow or none"},
     {"ManufacturedInAPeriodicBox", "problem: manufactured\n",
      "x.yaml:1: problem: given manufactured with mesh.periodic [true, true, true]"},
     {"PeriodicByAnOverride",
