@@ -32,6 +32,29 @@ struct EnergyTerms {
   }
 };
 
+/// The mass of a node of an element.
+struct NodalMass {
+  FactorReader factors;
+
+  KOKKOS_FUNCTION double operator()(LocalIndex position, int i, int j, int k) const {
+    return factors.mass(position, i, j, k);
+  }
+};
+
+/// Sets `inverse` to 1 / mass, and to 0 at padding. Returns the sum of the owned mass.
+double invert(const ConstDeviceVector<double>& mass, const DeviceVector<double>& inverse,
+              LocalIndex first_owned) {
+  double sum = 0;
+  Kokkos::parallel_reduce(
+      "nekbone_k: inverse mass", Kokkos::RangePolicy<ExecutionSpace>(0, mass.extent(0)),
+      KOKKOS_LAMBDA(const LocalIndex a, double& total) {
+        inverse(a) = mass(a) != 0 ? 1 / mass(a) : 0;
+        if (a >= first_owned) total += mass(a);
+      },
+      sum);
+  return sum;
+}
+
 /// The sum and the maxima of the parts of all blocks.
 struct BlockTerms {
   FlowBlockSums parts;
@@ -84,20 +107,8 @@ FlowElements::FlowElements(const Communicator& comm, AssembledSpace& space,
   m_sums = FlowBlockSums("nekbone_k: flow sums", layout.n_blocks());
   m_mass = space.make_vector("mass");
   m_inverse_mass = space.make_vector("inverse mass");
-  const FactorReader g(factors, layout);
-  space.assemble(
-      KOKKOS_LAMBDA(LocalIndex e, int i, int j, int k) { return g.mass(e, i, j, k); }, m_mass);
-  const auto mass = m_mass, inverse = m_inverse_mass;
-  double volume = 0;
-  const LocalIndex first_owned = space.n_not_owned();
-  Kokkos::parallel_reduce(
-      "nekbone_k: inverse mass", Kokkos::RangePolicy<ExecutionSpace>(0, space.size()),
-      KOKKOS_LAMBDA(const LocalIndex a, double& sum) {
-        inverse(a) = mass(a) != 0 ? 1 / mass(a) : 0;
-        if (a >= first_owned) sum += mass(a);
-      },
-      volume);
-  m_volume = comm.sum(volume);
+  space.assemble(NodalMass{FactorReader(factors, layout)}, m_mass);
+  m_volume = comm.sum(invert(m_mass, m_inverse_mass, space.n_not_owned()));
 }
 
 FlowElementArguments FlowElements::arguments() const {

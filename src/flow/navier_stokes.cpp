@@ -69,6 +69,41 @@ void add(const DeviceVector<double>& x, const DeviceVector<double>& to) {
       KOKKOS_LAMBDA(const LocalIndex a) { to(a) += x(a); });
 }
 
+/// to = a x + b y.
+void combine(double a, const DeviceVector<double>& x, double b, const DeviceVector<double>& y,
+             const DeviceVector<double>& to) {
+  Kokkos::parallel_for(
+      "nekbone_k: combine", Range(0, to.extent(0)),
+      KOKKOS_LAMBDA(const LocalIndex i) { to(i) = a * x(i) + b * y(i); });
+}
+
+/// The inverse of stiffness + λ mass on the diagonal, for all components; 0 at padding.
+void invert_diagonal(const ConstDeviceVector<double>& stiffness, double lambda,
+                     const ConstDeviceVector<double>& mass, const VectorField& inverse) {
+  double* const to = inverse.values.data();
+  const LocalIndex size = inverse.size();
+  Kokkos::parallel_for(
+      "nekbone_k: Helmholtz diagonal", Range(0, size), KOKKOS_LAMBDA(const LocalIndex a) {
+        const double diagonal = stiffness(a) + lambda * mass(a);
+        for (int d = 0; d < n_components; ++d) to[a + d * size] = diagonal != 0 ? 1 / diagonal : 0;
+      });
+}
+
+/// b = scale (mass û - gradient).
+void viscous_source(double scale, const ConstDeviceVector<double>& mass, const VectorField& u_hat,
+                    const VectorField& gradient, const VectorField& b) {
+  const double *const hat = u_hat.values.data(), *const slope = gradient.values.data();
+  double* const to = b.values.data();
+  const LocalIndex size = b.size();
+  Kokkos::parallel_for(
+      "nekbone_k: viscous right-hand side", Range(0, size), KOKKOS_LAMBDA(const LocalIndex a) {
+        for (int d = 0; d < n_components; ++d) {
+          const LocalIndex at = a + d * size;
+          to[at] = scale * (mass(a) * hat[at] - slope[at]);
+        }
+      });
+}
+
 /// The diagonal of A without λ, from its inverse.
 DeviceVector<double> diagonal_of(const EllipticOperator& a) {
   const DeviceVector<double> diagonal = a.inverse_diagonal();
@@ -214,13 +249,8 @@ void NavierStokes::guess_pressure() {
   const int known = std::min(m_options.time_order - 1, m_n_steps);
   if (known == 0) return;
   const TimeCoefficients c = time_coefficients(known, m_steps);
-  const auto guess = m_p[0], newest = m_p[1], older = m_p[std::min(2, known)];
-  const double of_newest = c.extrapolation[0], of_older = known > 1 ? c.extrapolation[1] : 0;
-  Kokkos::parallel_for(
-      "nekbone_k: guess of the pressure", Range(0, m_space.size()),
-      KOKKOS_LAMBDA(const LocalIndex a) {
-        guess(a) = of_newest * newest(a) + of_older * older(a);
-      });
+  combine(c.extrapolation[0], m_p[1], known > 1 ? c.extrapolation[1] : 0, m_p[std::min(2, known)],
+          m_p[0]);
 }
 
 FlowSolve NavierStokes::solve_pressure() {
@@ -244,28 +274,13 @@ FlowSolve NavierStokes::solve_velocity(const TimeCoefficients& c) {
   if (lambda != m_helmholtz.lambda() || m_n_steps == 0) {
     m_helmholtz.set_lambda(lambda);
     m_velocity_space.clear();
-    const auto stiff = m_stiff_diagonal, mass = m_elements.mass(), inverse = m_inverse_diagonal;
-    const LocalIndex size = m_space.size();
-    Kokkos::parallel_for(
-        "nekbone_k: Helmholtz diagonal", Range(0, size), KOKKOS_LAMBDA(const LocalIndex a) {
-          const double diagonal = stiff(a) + lambda * mass(a);
-          for (int d = 0; d < n_components; ++d)
-            inverse(a + d * size) = diagonal != 0 ? 1 / diagonal : 0;
-        });
+    invert_diagonal(m_stiff_diagonal, lambda, m_elements.mass(), VectorField(m_inverse_diagonal));
   }
   // b = (mass û - (v, ∇p)) / ν
   m_elements.gradient(m_p[0], m_work);
-  const auto mass = m_elements.mass();
-  const auto b = m_velocity_vectors.b, u_hat = m_u_hat.values, gradient = m_work.values;
-  const LocalIndex size = m_space.size();
   const double per_viscosity = 1 / nu;
-  Kokkos::parallel_for(
-      "nekbone_k: viscous right-hand side", Range(0, size), KOKKOS_LAMBDA(const LocalIndex a) {
-        for (int d = 0; d < n_components; ++d) {
-          const LocalIndex at = a + d * size;
-          b(at) = per_viscosity * (mass(a) * u_hat(at) - gradient(at));
-        }
-      });
+  viscous_source(per_viscosity, m_elements.mass(), m_u_hat, m_work,
+                 VectorField(m_velocity_vectors.b));
   return solve_from_guess(
       m_velocity_operator, m_velocity_space, m_velocity_vectors, m_u[0].values, m_options.velocity,
       per_viscosity, m_velocity_ops, [&](double target) {

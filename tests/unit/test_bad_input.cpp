@@ -79,7 +79,7 @@ const std::vector<Mistake> unknown_keys{
     {"OfAnotherLevel", "gather_scatter:\n  budget_seconds: 1\n",
      "x.yaml:2: gather_scatter.budget_seconds: unknown key; did you mean "
      "'gather_scatter.tuning.budget_seconds'?"},
-    {"LikeNothing", "colour: 1", "x.yaml:1: colour: unknown key; allowed here: mesh"},
+    {"LikeNothing", "xyzzy: 1", "x.yaml:1: xyzzy: unknown key; allowed here: mesh"},
     {"MergeKey", "mesh: {<<: {elements: 4}}", "x.yaml:1: mesh.<<: unknown key"},
     {"EmptyKey", "'': 1", "x.yaml:1: a key must be one word"},
     {"KeyThatIsAList", "orders: [1]\n? [a, b]\n: 3\n", "x.yaml:2: a key must be one word"},
