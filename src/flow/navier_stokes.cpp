@@ -134,6 +134,35 @@ class Stopwatch {
 
 }  // namespace
 
+void ProjectionPolicy::count(const Communicator& comm, const FlowSolve& solve,
+                             double projection_seconds, double solve_seconds) {
+  m_cost_seconds += projection_seconds;
+  if (solve.projected && solve.iterations > 0 && solve.residual > 0 && solve.first_residual > 0) {
+    const double digits = std::log10(solve.first_residual / solve.residual) / solve.iterations;
+    const double saved =
+        digits > 0 ? std::log10(solve.guess_residual / solve.first_residual) / digits : 0;
+    m_saved += saved;
+    m_saved_seconds += saved * solve_seconds / solve.iterations;
+  } else if (solve.projected) {
+    // The guess was good enough, which an iteration at least would have cost.
+    m_saved += 1;
+  }
+  if (++m_solves < 2 * m_most) return;
+  m_saved_iterations = m_saved / m_solves;
+  if (!m_always) {
+    // The slowest rank decides, so that all ranks agree.
+    const double lost = comm.max(m_cost_seconds - m_saved_seconds);
+    constexpr int pause = 20;
+    if (lost > 0) m_paused = pause * m_most;
+  }
+  m_solves = 0;
+  m_cost_seconds = m_saved_seconds = m_saved = 0;
+}
+
+void ProjectionPolicy::skip() {
+  if (m_paused > 0) --m_paused;
+}
+
 NavierStokes::NavierStokes(const Communicator& comm, FlowElements& elements,
                            const GeometricFactors& factors, const EllipticOperator& stiffness,
                            PressurePreconditioner preconditioner, const FlowOptions& options,
@@ -156,6 +185,8 @@ NavierStokes::NavierStokes(const Communicator& comm, FlowElements& elements,
                        reproducible_terms(m_space, 1)),
       m_velocity_space(comm, "earlier velocities", vector_range(m_space), options.projection,
                        all_reduce, reproducible_terms(m_space, n_components)),
+      m_pressure_policy(options.projection, m_space.is_deterministic()),
+      m_velocity_policy(options.projection, m_space.is_deterministic()),
       m_root_volume(std::sqrt(elements.volume())),
       m_u_hat("u hat", m_space),
       m_extrapolated("extrapolated u", m_space),
@@ -213,34 +244,66 @@ void NavierStokes::pressure_source(const DeviceVector<double>& b) {
 }
 
 template <class Op, class Solve>
-FlowSolve NavierStokes::solve_from_guess(const Op& a, ProjectionSpace& space, const SolveVectors& v,
+FlowSolve NavierStokes::solve_from_guess(const Op& a, ProjectionSpace& space,
+                                         ProjectionPolicy& policy, const SolveVectors& v,
                                          const DeviceVector<double>& x,
                                          const FlowTolerance& tolerance, double residual_scale,
                                          const FusedVectorOps& norms, const Solve& solve) const {
-  // The space has as much as an extrapolation if it has the levels that this takes.
-  const bool projects = space.size() >= m_options.time_order;
-  if (projects) space.project(v.b, x);
   a.apply(x, v.a_guess, [](LocalIndex, LocalIndex) {});
-  subtract(v.b, v.a_guess, v.v.r);
   double target = tolerance.absolute * m_root_volume * residual_scale;
   if (tolerance.relative > 0)
     target = std::max(target, tolerance.relative * std::sqrt(norms.products(v.b).r_dot_r));
-  const CgResult result = solve(target);
-  add(v.v.x, x);
-  const double scale = 1 / (m_root_volume * residual_scale);
-  const FlowSolve outcome{result.iterations, result.converged, result.history.front() * scale,
-                          result.residual() * scale};
-  if (space.most() == 0 || result.iterations == 0 || !result.converged) return outcome;
-  // The space keeps the correction or, at its beginning, the whole solution. r is the residual of
-  // both.
-  subtract(v.b, v.v.r, v.b);
-  if (space.is_full()) space.clear();
-  if (projects && space.size() > 0) {
-    subtract(v.b, v.a_guess, v.b);
-  } else {
-    Kokkos::deep_copy(ExecutionSpace(), v.v.x, x);
+  // b becomes the residual of the guess.
+  subtract(v.b, v.a_guess, v.b);
+  Kokkos::deep_copy(ExecutionSpace(), v.v.r, v.b);
+  FlowSolve outcome;
+  double projection_seconds = 0;
+  const bool projects = policy.is_active() && space.size() > 0;
+  if (policy.is_active()) outcome.guess_residual = std::sqrt(norms.products(v.b).r_dot_r);
+  outcome.projected = projects && outcome.guess_residual > target;
+  if (outcome.projected) {
+    const double begin = wall_seconds();
+    space.project(v.b, v.v.p);
+    a.apply(v.v.p, v.a_guess, [](LocalIndex, LocalIndex) {});
+    subtract(v.b, v.a_guess, v.v.r);
+    add(v.v.p, x);
+    Kokkos::fence("nekbone_k: projected");
+    projection_seconds = wall_seconds() - begin;
   }
-  space.add(v.v.x, v.b);
+  const double begin = wall_seconds();
+  const CgResult result = solve(target);
+  const double solve_seconds = wall_seconds() - begin;
+  add(v.v.x, x);
+  outcome.iterations = result.iterations;
+  outcome.converged = result.converged;
+  outcome.first_residual = result.history.front();
+  outcome.residual = result.residual();
+  if (!outcome.projected) outcome.guess_residual = outcome.first_residual;
+  const bool adds = policy.is_active() && result.iterations > 0 && result.converged;
+  if (adds) {
+    const double begin_to_add = wall_seconds();
+    if (outcome.projected && space.is_full()) {
+      // The space begins anew with the whole correction.
+      space.project(v.b, v.v.p);
+      add(v.v.p, v.v.x);
+    } else if (outcome.projected) {
+      // The solve began where the projection ended, so its correction is new to the space.
+      subtract(v.b, v.a_guess, v.b);
+    }
+    subtract(v.b, v.v.r, v.b);
+    if (space.is_full()) space.clear();
+    space.add(v.v.x, v.b);
+    projection_seconds += wall_seconds() - begin_to_add;
+  }
+  if (policy.is_active())
+    policy.count(m_comm, outcome, projection_seconds, solve_seconds);
+  else
+    policy.skip();
+  if (!policy.is_active()) space.clear();
+  const double scale = 1 / (m_root_volume * residual_scale);
+  outcome.guess_residual *= scale;
+  outcome.first_residual *= scale;
+  outcome.residual *= scale;
   return outcome;
 }
 
@@ -261,8 +324,8 @@ FlowSolve NavierStokes::solve_pressure() {
     }
   } m{m_preconditioner};
   return solve_from_guess(
-      m_stiffness, m_pressure_space, m_pressure_vectors, m_p[0], m_options.pressure, 1,
-      m_pressure_ops, [&](double target) {
+      m_stiffness, m_pressure_space, m_pressure_policy, m_pressure_vectors, m_p[0],
+      m_options.pressure, 1, m_pressure_ops, [&](double target) {
         return flexible_conjugate_gradients(
             m_stiffness, m, m_pressure_ops, m_pressure_vectors.v,
             {.iterations = m_options.most_iterations, .tolerance = 0, .absolute = target});
@@ -282,8 +345,8 @@ FlowSolve NavierStokes::solve_velocity(const TimeCoefficients& c) {
   viscous_source(per_viscosity, m_elements.mass(), m_u_hat, m_work,
                  VectorField(m_velocity_vectors.b));
   return solve_from_guess(
-      m_velocity_operator, m_velocity_space, m_velocity_vectors, m_u[0].values, m_options.velocity,
-      per_viscosity, m_velocity_ops, [&](double target) {
+      m_velocity_operator, m_velocity_space, m_velocity_policy, m_velocity_vectors, m_u[0].values,
+      m_options.velocity, per_viscosity, m_velocity_ops, [&](double target) {
         return conjugate_gradients(
             m_comm, m_velocity_operator, m_velocity_ops, m_velocity_vectors.v,
             {.iterations = m_options.most_iterations, .tolerance = 0, .absolute = target});

@@ -40,8 +40,33 @@ using PressurePreconditioner =
 struct FlowSolve {
   int iterations = 0;
   bool converged = false;
-  double first_residual = 0;  ///< ‖r‖ / √volume of the initial guess
-  double residual = 0;        ///< ‖r‖ / √volume
+  bool projected = false;  ///< the guess was improved by a projection
+  // ‖r‖ / √volume: of the extrapolation, after the projection, and at the end.
+  double guess_residual = 0, first_residual = 0, residual = 0;
+};
+
+/// Whether a projection is worth its time. When the space has been filled once, the time that it
+/// took is compared with that of the iterations that it saved, by the digits that each gained. If
+/// it does not pay, it pauses for many solves. With deterministic sums it never pauses, because
+/// times differ from run to run.
+class ProjectionPolicy {
+ public:
+  ProjectionPolicy(int most, bool always) : m_most(most), m_always(always) {}
+
+  bool is_active() const { return m_most > 0 && m_paused == 0; }
+  /// Counts a solve, with the times of this rank. Collective.
+  void count(const Communicator& comm, const FlowSolve& solve, double projection_seconds,
+             double solve_seconds);
+  /// Counts a solve during a pause. Not collective.
+  void skip();
+  /// Iterations saved per solve by the last decision, as estimated.
+  double saved_iterations() const { return m_saved_iterations; }
+
+ private:
+  int m_most;
+  bool m_always;
+  int m_solves = 0, m_paused = 0;  // solves of the count, and of the pause that is left
+  double m_cost_seconds = 0, m_saved_seconds = 0, m_saved = 0, m_saved_iterations = 0;
 };
 
 /// What a step did. Times are those of this rank, in s.
@@ -110,12 +135,13 @@ class NavierStokes {
   void guess_pressure();
   FlowSolve solve_pressure();
   FlowSolve solve_velocity(const TimeCoefficients& c);
-  /// Solves A x = b from the projection or, before that has enough vectors, from the guess in x.
+  /// Solves A x = b from the guess in x, whose residual it may first project on the space of
+  /// earlier corrections. Overwrites b.
   template <class Op, class Solve>
-  FlowSolve solve_from_guess(const Op& a, ProjectionSpace& space, const SolveVectors& v,
-                             const DeviceVector<double>& x, const FlowTolerance& tolerance,
-                             double residual_scale, const FusedVectorOps& norms,
-                             const Solve& solve) const;
+  FlowSolve solve_from_guess(const Op& a, ProjectionSpace& space, ProjectionPolicy& policy,
+                             const SolveVectors& v, const DeviceVector<double>& x,
+                             const FlowTolerance& tolerance, double residual_scale,
+                             const FusedVectorOps& norms, const Solve& solve) const;
 
   const Communicator& m_comm;
   FlowElements& m_elements;
@@ -131,6 +157,7 @@ class NavierStokes {
   DeviceVector<double> m_inverse_diagonal;  // of the Helmholtz operator, on all components
   FusedVectorOps m_velocity_ops;
   ProjectionSpace m_pressure_space, m_velocity_space;
+  ProjectionPolicy m_pressure_policy, m_velocity_policy;
 
   double m_time = 0, m_root_volume = 1;
   int m_n_steps = 0;
