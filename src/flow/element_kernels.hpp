@@ -11,22 +11,28 @@
 
 namespace nekbone_k {
 
-/// along[a] = w Σ_d J ∂r_a/∂x_d velocity[d]: a velocity along the reference directions. Components
-/// are `stride` apart.
-template <int stride>
+/// along[a] = w Σ_d J ∂r_a/∂x_d v[d]: the fluxes of a vector field along the reference directions.
+/// Components are `stride` apart; `along` may be `v`.
+template <bool is_diagonal, int stride>
 KOKKOS_FORCEINLINE_FUNCTION void along_reference_directions(const MetricAt<Lanes>& at,
-                                                            const Lanes& weight,
-                                                            const Lanes* velocity, Lanes* along) {
-  const Lanes x = weight * velocity[0], y = weight * velocity[stride],
-              z = weight * velocity[2 * stride];
-  for (int a = 0; a < 3; ++a)
-    along[a * stride] = at.adjugate[a][0] * x + at.adjugate[a][1] * y + at.adjugate[a][2] * z;
+                                                            const Lanes& weight, const Lanes* v,
+                                                            Lanes* along) {
+  const Lanes x = weight * v[0], y = weight * v[stride], z = weight * v[2 * stride];
+  if constexpr (is_diagonal) {
+    along[0] = at.adjugate[0][0] * x;
+    along[stride] = at.adjugate[1][1] * y;
+    along[2 * stride] = at.adjugate[2][2] * z;
+  } else {
+    for (int a = 0; a < 3; ++a)
+      along[a * stride] = at.adjugate[a][0] * x + at.adjugate[a][1] * y + at.adjugate[a][2] * z;
+  }
 }
 
 /// What kernels on GLL nodes share.
 template <int nq, bool per_element>
 struct NodalKernel {
   static constexpr int points = nq * nq * nq;
+  static constexpr bool is_diagonal = MetricReader<per_element>::is_diagonal;
   /// Threads of a team on a GPU: one per line.
   static constexpr int team_size = is_host_device ? 1 : (nq * nq + 31) / 32 * 32;
 
@@ -56,18 +62,19 @@ struct NodalKernel {
     for_team(team, points, [&](int q) NEKBONE_K_INLINED {
       for (int c = 0; c < n_components; ++c) curl[c * points + q] = Lanes(0.0);
     });
-    for (int c = 0; c < n_components; ++c) {
+    for_directions([&](auto c) NEKBONE_K_INLINED {
       nodes.load(team, block, field[c], component);
       // Component c is in two components of the curl.
-      const int one = (c + 1) % 3, two = (c + 2) % 3;
+      constexpr int one = (c + 1) % 3, two = (c + 2) % 3;
       for_directions([&](auto a) NEKBONE_K_INLINED {
+        if constexpr (is_diagonal && a == c) return;
         differentiate<a>(team, derivative, component, [&](int q, const Lanes& d) NEKBONE_K_INLINED {
           const MetricAt<Lanes> at = metric(block, q);
-          curl[one * points + q] += at.adjugate[a][two] * d;
-          curl[two * points + q] -= at.adjugate[a][one] * d;
+          if constexpr (!is_diagonal || a == two) curl[one * points + q] += at.adjugate[a][two] * d;
+          if constexpr (!is_diagonal || a == one) curl[two * points + q] -= at.adjugate[a][one] * d;
         });
       });
-    }
+    });
   }
 
   BlockNodes<nq> nodes;
@@ -117,11 +124,8 @@ struct PressureSourceKernel : NodalKernel<nq, per_element> {
       });
     }
     for_team(team, points, [&](int q) NEKBONE_K_INLINED {
-      const MetricAt<Lanes> at = this->metric(block, q);
-      const Lanes w(this->weight_at(q));
-      const Lanes x = w * f[q], y = w * f[points + q], z = w * f[2 * points + q];
-      for (int a = 0; a < 3; ++a)
-        f[a * points + q] = at.adjugate[a][0] * x + at.adjugate[a][1] * y + at.adjugate[a][2] * z;
+      along_reference_directions<Base::is_diagonal, points>(
+          this->metric(block, q), Lanes(this->weight_at(q)), f + q, f + q);
       component[q] = Lanes(0.0);
     });
     for_directions([&](auto a) NEKBONE_K_INLINED {
@@ -160,13 +164,17 @@ struct GradientKernel : NodalKernel<nq, per_element> {
       differentiate<a>(team, this->derivative, work,
                        [&](int q, const Lanes& d) NEKBONE_K_INLINED { along[a * points + q] = d; });
     });
-    for (int c = 0; c < n_components; ++c)
+    for_directions([&](auto c) NEKBONE_K_INLINED {
       this->nodes.store(team, block, this->out[c], this->surface[c], [&](int q) NEKBONE_K_INLINED {
         const MetricAt<Lanes> at = this->metric(block, q);
-        return Lanes(this->weight_at(q)) *
-               (at.adjugate[0][c] * along[q] + at.adjugate[1][c] * along[points + q] +
-                at.adjugate[2][c] * along[2 * points + q]);
+        const Lanes w(this->weight_at(q));
+        if constexpr (Base::is_diagonal)
+          return w * at.adjugate[c][c] * along[c * points + q];
+        else
+          return w * (at.adjugate[0][c] * along[q] + at.adjugate[1][c] * along[points + q] +
+                      at.adjugate[2][c] * along[2 * points + q]);
       });
+    });
   }
 };
 
@@ -184,8 +192,8 @@ struct NodalAdvectionKernel : NodalKernel<nq, per_element> {
     for (int c = 0; c < n_components; ++c)
       this->nodes.load(team, block, this->u[c], velocity + c * points);
     for_team(team, points, [&](int q) NEKBONE_K_INLINED {
-      along_reference_directions<points>(this->metric(block, q), Lanes(this->weight_at(q)),
-                                         velocity + q, along + q);
+      along_reference_directions<Base::is_diagonal, points>(
+          this->metric(block, q), Lanes(this->weight_at(q)), velocity + q, along + q);
     });
     for (int c = 0; c < n_components; ++c) {
       for_team(team, points, [&](int q) NEKBONE_K_INLINED { sum[q] = Lanes(0.0); });
@@ -232,7 +240,8 @@ struct AdvectionKernel {
     }
     for_team(team, fine, [&](int q) NEKBONE_K_INLINED {
       const Lanes w(weight[q % m] * weight[q / m % m] * weight[q / (m * m)]);
-      along_reference_directions<fine>(metric(block, q), w, velocity + q, along + q);
+      along_reference_directions<MetricReader<per_element>::is_diagonal, fine>(
+          metric(block, q), w, velocity + q, along + q);
     });
     for (int c = 0; c < n_components; ++c) {
       const Lanes* const v = velocity + c * fine;
@@ -317,15 +326,16 @@ struct FlowSumsKernel : NodalKernel<nq, per_element> {
     for_team(team, points, [&](int q) NEKBONE_K_INLINED {
       for (int i = 0; i < 3; ++i) rates[i * points + q] = Lanes(0.0);
     });
-    for (int c = 0; c < n_components; ++c) {
+    for_directions([&](auto c) NEKBONE_K_INLINED {
       this->nodes.load(team, block, this->u[c], component);
       for_directions([&](auto a) NEKBONE_K_INLINED {
+        if constexpr (Base::is_diagonal && a != c) return;
         differentiate<a>(team, this->derivative, component,
                          [&](int q, const Lanes& d) NEKBONE_K_INLINED {
                            rates[q] += this->metric(block, q).adjugate[a][c] * d;
                          });
       });
-    }
+    });
     // Each thread has its own sums, a lane for each element.
     Lanes enstrophy(0.0), divergence(0.0), speed(0.0);
     const auto visit = [&](int q) NEKBONE_K_INLINED {

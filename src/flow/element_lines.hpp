@@ -50,7 +50,7 @@ KOKKOS_FORCEINLINE_FUNCTION void differentiate(const FlowTeam& team,
   });
 }
 
-/// Calls use(std::integral_constant<int, a>) for the three directions.
+/// Calls use(std::integral_constant<int, a>) for the three directions or components.
 template <class Use>
 KOKKOS_FORCEINLINE_FUNCTION void for_directions(const Use& use) {
   use(std::integral_constant<int, 0>());

@@ -46,6 +46,10 @@ struct MetricTerms {
 /// Reads metric terms in kernels.
 template <bool per_element>
 struct MetricReader {
+  /// Whether ∂r_a/∂x_d is 0 unless a = d: elements with a constant metric are bricks along the
+  /// axes.
+  static constexpr bool is_diagonal = per_element;
+
   explicit MetricReader(const MetricTerms& from)
       : n_points(from.points * from.points * from.points), terms(from.terms) {}
 
