@@ -17,6 +17,7 @@
 #include "machine/machine_record.hpp"
 #include "operators/axhelm/axhelm.hpp"
 #include "report/warnings.hpp"
+#include "selection/flow_run.hpp"
 #include "selection/memory.hpp"
 #include "tuning/all_reduce_tuner.hpp"
 #include "tuning/decision_cache.hpp"
@@ -127,14 +128,19 @@ std::string would_tune_text(const Communicator& comm, const RunPlan& plan, int o
   return text;
 }
 
-/// The text on CG.
+/// The text on CG or the flow.
 std::string would_solve_text(const Case& input, const MemoryBudget& budget) {
-  std::string text = fmt::format(
-      "\nWould solve {} at order {} by CG, {} iterations{}\n"
-      "  {} per {}, {} available",
-      name(input.problem), input.solver_order, input.iterations,
-      input.tolerance > 0 ? " at most" : "", bytes_text(budget.solve), budget.place,
-      bytes_text(budget.available));
+  const FlowCase& flow = input.flow;
+  std::string text =
+      input.is_flow()
+          ? fmt::format("\nWould compute the flow at order {} {}", input.solver_order,
+                        flow.steps > 0 ? fmt::format("for {}", counted(flow.steps, "step"))
+                                       : fmt::format("to time {:g}", flow.end_time))
+          : fmt::format("\nWould solve {} at order {} by CG, {} iterations{}", name(input.problem),
+                        input.solver_order, input.iterations,
+                        input.tolerance > 0 ? " at most" : "");
+  text += fmt::format("\n  {} per {}, {} available", bytes_text(budget.solve), budget.place,
+                      bytes_text(budget.available));
   if (budget.process.left < unlimited)
     text += fmt::format("; {} more per rank, {} left by {}", bytes_text(budget.rank_solve),
                         bytes_text(budget.process.left), budget.process.limit);
@@ -148,6 +154,10 @@ bool dry_run(const Communicator& comm, const Case& input) {
   const MemoryBudget& budget = plan.budget;
   static_cast<void>(open_report(comm, input));
   require_free_report(comm, input, plan.separate_jobs);
+  if (input.is_flow()) {
+    require_flow(comm, input);
+    static_cast<void>(read_reference(comm, input));
+  }
   // If the case does not fit, the dry run shows the memory that it needs before it refuses it.
   if (budget.fits_machine()) require_countable(comm, plan);
   // Checking all elements of a case that does not fit could take hours.

@@ -43,6 +43,11 @@ void require_files_apart(const Case& input) {
       {"the journal", input.tuning_journal, input.journal_place},
       {"the JSON report", input.report_json, input.report_place},
   };
+  if (input.is_flow()) {
+    if (!input.reference.empty())
+      files.push_back({"the reference", input.reference, input.reference_place});
+    files.push_back({"the time series", input.flow.series, input.series_place});
+  }
   if (input.tuning_mode == TuningMode::cached)
     files.push_back({"the cache of decisions", input.tuning_cache, input.cache_place});
   for (std::size_t f = 1; f < files.size(); ++f)

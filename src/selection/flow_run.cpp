@@ -12,6 +12,7 @@
 #include "core/format.hpp"
 #include "core/statistics.hpp"
 #include "core/system.hpp"
+#include "core/whole_file.hpp"
 #include "selection/multigrid_run.hpp"
 #include "tuning/all_reduce_tuner.hpp"
 
@@ -223,26 +224,43 @@ void judge(const Case& input, FlowRecord& record) {
 
 }  // namespace
 
-FlowFiles::FlowFiles(const Communicator& comm, const Case& input) {
-  std::string complaint, text;
+void require_flow(const Communicator& comm, const Case& input) {
+  if (!has_flow_kernels(input.solver_order))
+    throw InputError(
+        fmt::format("{}: this build has no kernels for a flow of order {}; take another "
+                    "solver.order, or configure with -DNEKBONE_K_ORDERS={}",
+                    input.input, input.solver_order, input.solver_order));
+  std::string complaint;
+  if (comm.is_root()) complaint = why_not_replaceable(input.flow.series);
+  complaint = comm.broadcast(complaint);
+  if (!complaint.empty())
+    throw InputError(fmt::format("{}: '{}' cannot be written: {}; name another file",
+                                 input.series_place, input.flow.series, complaint));
+}
+
+std::optional<FlowReference> read_reference(const Communicator& comm, const Case& input) {
+  if (input.reference.empty()) return {};
+  std::optional<std::string> found;
+  if (comm.is_root()) found = text_of(input.reference);
+  if (comm.broadcast(std::int64_t{found.has_value()}) == 0)
+    throw InputError(fmt::format("{}: '{}' cannot be read; give the path of a file, or \"\"",
+                                 input.reference_place, input.reference));
+  return FlowReference(comm.broadcast(found.value_or("")), input.reference);
+}
+
+FlowFiles::FlowFiles(const Communicator& comm, const Case& input)
+    : reference(read_reference(comm, input)) {
+  require_flow(comm, input);
+  std::string complaint;
   if (comm.is_root()) {
     try {
       series = std::make_unique<SeriesFile>(input.flow.series);
     } catch (const InputError& error) {
       complaint = fmt::format("{}: {}", input.series_place, error.what());
     }
-    if (complaint.empty() && !input.reference.empty()) {
-      if (const auto found = text_of(input.reference))
-        text = *found;
-      else
-        complaint = fmt::format("{}: '{}' cannot be read; give the path of a file, or \"\"",
-                                input.reference_place, input.reference);
-    }
   }
   complaint = comm.broadcast(complaint);
   if (!complaint.empty()) throw InputError(complaint);
-  text = comm.broadcast(std::move(text));
-  if (!input.reference.empty()) reference.emplace(text, input.reference);
 }
 
 FlowRecord run_flow(const Communicator& comm, const Case& input, AssembledSpace& space,

@@ -16,10 +16,18 @@
 
 namespace nekbone_k {
 
-/// The files of a flow, on every rank.
+/// Throws InputError on every rank if this build cannot compute the flow of a case, or if its
+/// series cannot be written. Collective.
+void require_flow(const Communicator& comm, const Case& input);
+
+/// The reference that a case names, on every rank; nothing if it names none. Throws InputError on
+/// every rank if it cannot be read. Collective.
+std::optional<FlowReference> read_reference(const Communicator& comm, const Case& input);
+
+/// The files of a flow.
 struct FlowFiles {
-  /// Opens the series on rank 0 and reads the reference. Throws InputError on every rank if one of
-  /// them cannot be opened or read. Collective.
+  /// Opens the series on rank 0 and reads the reference. Throws InputError on every rank if
+  /// require_flow() or read_reference() does. Collective.
   FlowFiles(const Communicator& comm, const Case& input);
 
   std::unique_ptr<SeriesFile> series;      ///< null on other ranks than 0
