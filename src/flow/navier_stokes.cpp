@@ -217,6 +217,9 @@ void NavierStokes::begin(double time) {
   m_steps.clear();
   m_pressure_space.clear();
   m_velocity_space.clear();
+  // The first step takes one of them as its guess.
+  for (int level = 0; level < m_options.time_order; ++level)
+    Kokkos::deep_copy(ExecutionSpace(), m_p[level], 0.0);
 }
 
 void NavierStokes::explicit_terms(const TimeCoefficients& c) {
