@@ -159,6 +159,8 @@ void ProjectionPolicy::count(const Communicator& comm, const FlowSolve& solve,
   m_cost_seconds = m_saved_seconds = m_saved = 0;
 }
 
+void ProjectionPolicy::begin() { *this = ProjectionPolicy(m_most, m_always); }
+
 void ProjectionPolicy::skip() {
   if (m_paused > 0) --m_paused;
 }
@@ -217,6 +219,8 @@ void NavierStokes::begin(double time) {
   m_steps.clear();
   m_pressure_space.clear();
   m_velocity_space.clear();
+  m_pressure_policy.begin();
+  m_velocity_policy.begin();
   // The first step takes one of them as its guess.
   for (int level = 0; level < m_options.time_order; ++level)
     Kokkos::deep_copy(ExecutionSpace(), m_p[level], 0.0);

@@ -53,6 +53,8 @@ class ProjectionPolicy {
  public:
   ProjectionPolicy(int most, bool always) : m_most(most), m_always(always) {}
 
+  /// Forgets all solves. Not collective.
+  void begin();
   bool is_active() const { return m_most > 0 && m_paused == 0; }
   /// Counts a solve, with the times of this rank. Collective.
   void count(const Communicator& comm, const FlowSolve& solve, double projection_seconds,

@@ -13,7 +13,7 @@
 namespace nekbone_k {
 namespace {
 
-constexpr double machine_epsilon = std::numeric_limits<double>::epsilon();
+constexpr double rounding_error = std::numeric_limits<double>::epsilon();
 
 /// P_n and P_n' at x, by recurrences. Unlike monomials, this basis is well conditioned.
 struct LegendreAt {
@@ -56,28 +56,28 @@ TEST_P(GaussRulePoints, AscendInsideAndAreSymmetric) {
   EXPECT_GT(rule.nodes.front(), -1);
   for (int i = 0; i < M; ++i) {
     EXPECT_EQ(rule.nodes[i], -rule.nodes[M - 1 - i]);
-    EXPECT_NEAR(rule.weights[i], rule.weights[M - 1 - i], 4 * machine_epsilon * rule.weights[i]);
+    EXPECT_NEAR(rule.weights[i], rule.weights[M - 1 - i], 4 * rounding_error * rule.weights[i]);
     EXPECT_GT(rule.weights[i], 0);
     if (i > 0) {
       EXPECT_LT(rule.nodes[i - 1], rule.nodes[i]);
     }
     for (int j = 0; j < M; ++j)
       EXPECT_NEAR(rule.derivative[i * M + j], -rule.derivative[(M - 1 - i) * M + M - 1 - j],
-                  8 * machine_epsilon * M * M);
+                  8 * rounding_error * M * M);
   }
 }
 
 TEST_P(GaussRulePoints, IntegrateExactlyToDegree2MMinus1) {
   for (int degree = 0; degree < 2 * M; ++degree) {
     const double sum = integral([&](double x) { return LegendreAt(degree, x).value; });
-    EXPECT_NEAR(sum, degree == 0 ? 2 : 0, 16 * machine_epsilon) << "degree " << degree;
+    EXPECT_NEAR(sum, degree == 0 ? 2 : 0, 16 * rounding_error) << "degree " << degree;
   }
 }
 
 // All nodes are roots of P_M, whose square has the integral 2 / (2M + 1).
 TEST_P(GaussRulePoints, DoNotIntegrateExactlyDegree2M) {
   const auto square = [&](double x) { return std::pow(LegendreAt(M, x).value, 2); };
-  EXPECT_NEAR(integral(square), 0, 16 * machine_epsilon);
+  EXPECT_NEAR(integral(square), 0, 16 * rounding_error);
 }
 
 // P_n' reaches n(n + 1)/2 at the ends. Rounding of the nodes adds an error that grows with P_n''.
@@ -87,8 +87,7 @@ TEST_P(GaussRulePoints, DifferentiateExactlyToDegreeMMinus1) {
       double slope = 0;
       for (int j = 0; j < M; ++j)
         slope += rule.derivative[i * M + j] * LegendreAt(degree, rule.nodes[j]).value;
-      EXPECT_NEAR(slope, LegendreAt(degree, rule.nodes[i]).slope,
-                  32 * machine_epsilon * M * (M + 1))
+      EXPECT_NEAR(slope, LegendreAt(degree, rule.nodes[i]).slope, 32 * rounding_error * M * (M + 1))
           << "degree " << degree << ", node " << i;
     }
 }
@@ -102,8 +101,8 @@ TEST(Gauss, HasTheKnownNodesAndWeights) {
   const auto expect = [](const std::vector<double>& nodes, const std::vector<double>& weights) {
     const GaussRule rule = make_gauss_rule(static_cast<int>(nodes.size()));
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-      EXPECT_NEAR(rule.nodes[i], nodes[i], machine_epsilon);
-      EXPECT_NEAR(rule.weights[i], weights[i], 2 * machine_epsilon);
+      EXPECT_NEAR(rule.nodes[i], nodes[i], rounding_error);
+      EXPECT_NEAR(rule.weights[i], weights[i], 2 * rounding_error);
     }
   };
   const double two = std::sqrt(1.0 / 3), three = std::sqrt(3.0 / 5);
@@ -121,7 +120,7 @@ TEST(Gauss, HasTheKnownDerivatives) {
   const double half = std::sqrt(3.0) / 2;
   const std::vector<double> found = make_gauss_rule(2).derivative;
   const std::vector<double> expected{-half, half, -half, half};
-  for (int a = 0; a < 4; ++a) EXPECT_NEAR(found[a], expected[a], 2 * machine_epsilon);
+  for (int a = 0; a < 4; ++a) EXPECT_NEAR(found[a], expected[a], 2 * rounding_error);
 }
 
 TEST(Gauss, RefusesARuleWithoutPoints) {
