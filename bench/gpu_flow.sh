@@ -1,29 +1,51 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs flows on GPUs of one host and prints the results. Reports go to the folder OUT.
-#   bench/gpu_flow.sh PROGRAM OUT [RANKS]
+# Runs flows on the GPUs of one host, a rank on each, and prints their results. Writes a folder with
+# reports and time series for each number of ranks into OUT.
+#   bench/gpu_flow.sh PROGRAM OUT RANKS PART...
+# Parts:
+#   exact     a flow with an exact solution, on a deformed mesh and on equal bricks
+#   steps     60 steps of inputs/tgv-re1600.yaml, with and without projection
+#   vortex    inputs/tgv-re1600.yaml to its end
+#   weak      60 steps with 32 x 32 x 32 elements per rank
 set -uo pipefail
 program=$1
 out=$2
-ranks=${3:-1}
+ranks=$3
+shift 3
 inputs=$(cd "$(dirname "${BASH_SOURCE[0]}")/../inputs" && pwd)
-here="$out/flow-np$ranks"
-mkdir -p "$here"
-cd "$here" || exit 1
+folder="$out/flow-np$ranks"
+mkdir -p "$folder"
+cd "$folder" || exit 1
 
 # flow NAME INPUT [SETTING]... runs a flow and prints the lines of its result.
 flow() {
   local name=$1 input=$2 settings=()
   shift 2
   for setting in "$@"; do settings+=(--set "$setting"); done
-  timeout 240 mpirun -np "$ranks" "$program" "$inputs/$input" --report "$name.json" \
+  timeout "${LIMIT:-540}" mpirun -np "$ranks" "$program" "$inputs/$input" --report "$name.json" \
     --set "flow.series=$name.csv" ${settings[@]+"${settings[@]}"} >"$name.txt" 2>"$name.err"
-  echo "== $name: exit $?"
-  grep -E '^ +(V-cycle|iterations|a step|FOM|error|PASS|FAIL|one for all)' -A1 "$name.txt" | head -30
+  echo "== $name, np $ranks: exit $?"
+  sed -n '/^-- Flow/,/^-- Result/p' "$name.txt" | grep -vE '^(-- Result|$)'
+  tail -n 2 "$name.err" | cut -c1-200
 }
 
-flow beltrami beltrami.yaml solver.order=7 verification.error_bound=1e-4
-flow abc-affine beltrami.yaml solver.order=7 mesh.deformation=none operator.geometry=affine \
-  verification.error_bound=1e-4
-flow tgv-32 tgv-re1600.yaml flow.steps=60
-flow tgv-32-no-projection tgv-re1600.yaml flow.steps=60 flow.projection=0
+for part in "$@"; do
+  case $part in
+    exact)
+      flow exact-sine beltrami.yaml solver.order=7 verification.error_bound=1e-4
+      flow exact-bricks beltrami.yaml solver.order=7 mesh.deformation=none \
+        operator.geometry=affine verification.error_bound=1e-4
+      ;;
+    steps)
+      flow steps tgv-re1600.yaml flow.steps=60
+      flow steps-no-projection tgv-re1600.yaml flow.steps=60 flow.projection=0
+      ;;
+    vortex) flow vortex tgv-re1600.yaml ;;
+    weak)
+      flow weak tgv-re1600.yaml flow.steps=60 "mesh.elements=[32,32,$((32 * ranks))]" \
+        "mesh.extent=[6.283185307179586,6.283185307179586,$(awk "BEGIN { printf \"%.15g\", 6.283185307179586 * $ranks }")]"
+      ;;
+    *) echo "unknown part $part" >&2; exit 2 ;;
+  esac
+done

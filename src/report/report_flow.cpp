@@ -58,7 +58,7 @@ std::string parts_text(const FlowRecord& flow) {
 }
 
 std::string rate_text(const FlowRecord& flow) {
-  return giga_text(flow.points_per_second(), "points x steps/s");
+  return fmt::format("{:.4g} million points x steps per second", 1e-6 * flow.points_per_second());
 }
 
 std::string comparison_text(const FlowRecord& flow) {

@@ -101,16 +101,16 @@ VectorById plus(VectorById u, const std::array<double, 3>& carried) {
   return u;
 }
 
-struct Box {
+struct FlowBox {
   const char* name;
   std::array<int, 3> elements;
   Deformation deformation;
   int order;
 };
 
-void PrintTo(const Box& box, std::ostream* out) { *out << box.name; }
+void PrintTo(const FlowBox& box, std::ostream* out) { *out << box.name; }
 
-class FlowElementsOfBox : public testing::TestWithParam<Box> {
+class FlowElementsOfBox : public testing::TestWithParam<FlowBox> {
  protected:
   static MeshSpec spec() { return flow_box(GetParam().elements, GetParam().deformation); }
 };
@@ -191,14 +191,14 @@ TEST_P(FlowElementsOfBox, SumsEqualThePlainLoops) {
 
 // Odd numbers of elements, and boxes of one element that meets itself in two directions.
 INSTANTIATE_TEST_SUITE_P(Boxes, FlowElementsOfBox,
-                         testing::Values(Box{"AffineN1", {3, 2, 2}, Deformation::none, 1},
-                                         Box{"AffineN2", {3, 3, 1}, Deformation::none, 2},
-                                         Box{"AffineN3", {1, 1, 7}, Deformation::none, 3},
-                                         Box{"AffineN5", {7, 1, 1}, Deformation::none, 5},
-                                         Box{"SineN1", {3, 3, 3}, Deformation::sine, 1},
-                                         Box{"SineN2", {3, 5, 2}, Deformation::sine, 2},
-                                         Box{"SineN3", {3, 2, 2}, Deformation::sine, 3},
-                                         Box{"SineN5", {2, 2, 2}, Deformation::sine, 5}),
+                         testing::Values(FlowBox{"AffineN1", {3, 2, 2}, Deformation::none, 1},
+                                         FlowBox{"AffineN2", {3, 3, 1}, Deformation::none, 2},
+                                         FlowBox{"AffineN3", {1, 1, 7}, Deformation::none, 3},
+                                         FlowBox{"AffineN5", {7, 1, 1}, Deformation::none, 5},
+                                         FlowBox{"SineN1", {3, 3, 3}, Deformation::sine, 1},
+                                         FlowBox{"SineN2", {3, 5, 2}, Deformation::sine, 2},
+                                         FlowBox{"SineN3", {3, 2, 2}, Deformation::sine, 3},
+                                         FlowBox{"SineN5", {2, 2, 2}, Deformation::sine, 5}),
                          [](const auto& instance) { return std::string(instance.param.name); });
 
 // u of degree N in each direction: the integrand has the degree 3 N.

@@ -28,7 +28,7 @@ std::vector<double> mirrored_matrix(int rows, int columns, Mirror mirror) {
 
 /// Compares y = A x with a plain loop, for every lane of `Value`.
 template <class Value, int rows, int columns, Mirror mirror, class Lane>
-void compare_with_loop(const Value (&x)[columns], const Lane& lane_of, int lanes) {
+void compare_with_loop(const Value (&x)[columns], const Lane& lane_of, int n_lanes) {
   const std::vector<double> a = mirrored_matrix(rows, columns, mirror);
   const LineMatrix<rows, columns, mirror> matrix(a);
   constexpr int longest = rows > columns ? rows : columns;
@@ -42,7 +42,7 @@ void compare_with_loop(const Value (&x)[columns], const Lane& lane_of, int lanes
   });
   for (int i = 0; i < rows; ++i) {
     EXPECT_EQ(times[i], 1);
-    for (int lane = 0; lane < lanes; ++lane) {
+    for (int lane = 0; lane < n_lanes; ++lane) {
       double sum = 0, size = 0;
       for (int j = 0; j < columns; ++j) {
         const double term = a[i * columns + j] * lane_of(x[j], lane);

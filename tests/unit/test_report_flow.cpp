@@ -73,7 +73,7 @@ TEST(ReportFlow, HasTheSeriesAndThePartsOfAStep) {
                              "advection 10.00 ms (10 %), rest 10.00 ms (10 %)"))
       << text;
   EXPECT_TRUE(contains_words(text, "60, of which 19 short ones at the beginning")) << text;
-  EXPECT_TRUE(contains(text, "0.001756 Gpoints x steps/s")) << text;
+  EXPECT_TRUE(contains(text, "1.756 million points x steps per second")) << text;
   EXPECT_TRUE(contains_words(text, "PASS all steps converged")) << text;
   EXPECT_FALSE(contains(text, "reference")) << text;
   // The last row always, and not all of them.
