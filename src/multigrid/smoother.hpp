@@ -66,33 +66,37 @@ class Smoother {
 
   // Public because nvcc rejects kernels in private members.
 
-  /// One step with Jacobi at entries [begin, end); x = 0 before it unless `adds_to_x`.
-  void jacobi_step(const LevelVectors<T>& v, const ChebyshevStep& by, ResidualFrom from,
-                   bool adds_to_x, LocalIndex begin, LocalIndex end) const {
+  /// One step with Jacobi at entries [begin, end). The first step has no direction before it; x = 0
+  /// before it if the residual is the right-hand side. The last one leaves r and z as they are,
+  /// because nothing reads them before they are overwritten. Every kind of step is compiled, so
+  /// that a CPU can use SIMD lanes.
+  template <ResidualFrom from, bool is_first, bool is_last>
+  void jacobi_step(const LevelVectors<T>& v, const ChebyshevStep& by, LocalIndex begin,
+                   LocalIndex end) const {
     const T direction = static_cast<T>(by.direction), residual = static_cast<T>(by.residual),
             solution = static_cast<T>(by.solution);
     const auto b = v.b, x = v.x, r = v.r, z = v.z, az = v.az;
     const auto inverse_diagonal = m_inverse_diagonal;
     const LocalIndex n_cleared = m_a.n_cleared_rows();
-    const bool is_first = from == ResidualFrom::right_hand_side;
-    const bool from_residual = from == ResidualFrom::residual_less_az;
     for_entries(
         "nekbone_k: Jacobi step", begin, end,
         KOKKOS_LAMBDA(const LocalIndex a) {
+          constexpr bool from_zero = from == ResidualFrom::right_hand_side;
           Kokkos::Array<T, 4> in;
-          in[0] = from_residual ? r(a) : b(a);
-          if (!is_first) in[0] -= az(a);
+          in[0] = from == ResidualFrom::residual_less_az ? r(a) : b(a);
+          if (!from_zero) in[0] -= az(a);
           in[1] = residual * inverse_diagonal(a) * in[0];
-          in[2] = direction == 0 ? T(0) : direction * z(a);
-          in[3] = adds_to_x ? x(a) : T(0);
+          in[2] = is_first ? T(0) : direction * z(a);
+          in[3] = from_zero ? T(0) : x(a);
           return in;
         },
         KOKKOS_LAMBDA(const LocalIndex a, const Kokkos::Array<T, 4>& in) {
-          if (!is_first) r(a) = in[0];
+          constexpr bool from_zero = from == ResidualFrom::right_hand_side;
+          if (!from_zero && !is_last) r(a) = in[0];
           if (a < n_cleared) az(a) = 0;
-          const T next = direction == 0 ? in[1] : in[2] + in[1];
-          z(a) = next;
-          x(a) = adds_to_x ? in[3] + solution * next : solution * next;
+          const T next = is_first ? in[1] : in[2] + in[1];
+          if (!is_last) z(a) = next;
+          x(a) = from_zero ? solution * next : in[3] + solution * next;
         });
   }
   /// The same with s_r = S r.
@@ -154,7 +158,7 @@ class Smoother {
         if (m_schwarz)
           step_along(s_r, v, m_steps[k], adds_to_x, begin, end);
         else
-          jacobi_step(v, m_steps[k], source, adds_to_x, begin, end);
+          jacobi_step(v, k, source, begin, end);
       };
       if (k + 1 < m_steps.size())
         apply(v.z, v, work);
@@ -163,6 +167,25 @@ class Smoother {
       else
         work(0, m_a.space().size());
     }
+  }
+  /// Step k, whose residual is taken `from` its source.
+  void jacobi_step(const LevelVectors<T>& v, std::size_t k, ResidualFrom from, LocalIndex begin,
+                   LocalIndex end) const {
+    using enum ResidualFrom;
+    const ChebyshevStep& by = m_steps[k];
+    const bool is_last = k + 1 == m_steps.size();
+    if (from == right_hand_side)
+      is_last ? jacobi_step<right_hand_side, true, true>(v, by, begin, end)
+              : jacobi_step<right_hand_side, true, false>(v, by, begin, end);
+    else if (from == residual_less_az)
+      is_last ? jacobi_step<residual_less_az, false, true>(v, by, begin, end)
+              : jacobi_step<residual_less_az, false, false>(v, by, begin, end);
+    else if (k == 0)
+      is_last ? jacobi_step<right_hand_side_less_az, true, true>(v, by, begin, end)
+              : jacobi_step<right_hand_side_less_az, true, false>(v, by, begin, end);
+    else
+      is_last ? jacobi_step<right_hand_side_less_az, false, true>(v, by, begin, end)
+              : jacobi_step<right_hand_side_less_az, false, false>(v, by, begin, end);
   }
   /// S r, after r was taken `from` its source.
   ConstDeviceVector<T> apply_schwarz(const LevelVectors<T>& v, ResidualFrom from) const {
