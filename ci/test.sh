@@ -59,7 +59,7 @@ run_ctest() {
   # Tests are slow under the sanitizers. tests/mpi therefore runs only on three ranks, and of
   # tests/cli only what reads input and reports. Other presets run all tests.
   if [[ $preset == dev ]]; then
-    options=(--exclude-regex '^(cli\.(runs|bad_days|doctor|faults|streams|mpi_trial|launch)|mpi\..*\.np(1|2|4|7))$')
+    options=(--exclude-regex '^(cli\.(runs|bad_days|doctor|faults|flow|streams|mpi_trial|launch)|mpi\..*\.np(1|2|4|7))$')
   fi
   ctest --preset "$preset" --no-tests=error --parallel "$(nproc)" \
     ${options[@]+"${options[@]}"} 2>&1 | tee "$log"

@@ -17,8 +17,8 @@ FLOW = {
     "mesh.extent": "6.283185307179586",
     "mesh.deformation": "none",
     "operator.geometry": "affine",
-    "solver.order": "6",
-    "solver.multigrid": "{orders: [6,3,1], smoother: jacobi, polynomial: chebyshev-4-opt, degree: 2,"
+    "solver.order": "7",
+    "solver.multigrid": "{orders: [7,3,1], smoother: jacobi, polynomial: chebyshev-4-opt, degree: 2,"
                         " precision: single, coarse_dofs: 200}",
     "solver.tolerance": "0",
     "gather_scatter.strategies": "[host-pairwise]",

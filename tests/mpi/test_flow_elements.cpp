@@ -112,6 +112,9 @@ void PrintTo(const FlowBox& box, std::ostream* out) { *out << box.name; }
 
 class FlowElementsOfBox : public testing::TestWithParam<FlowBox> {
  protected:
+  void SetUp() override {
+    if (!has_flow_kernels(GetParam().order)) GTEST_SKIP() << "the order is not compiled";
+  }
   static MeshSpec spec() { return flow_box(GetParam().elements, GetParam().deformation); }
 };
 
@@ -255,7 +258,7 @@ TEST(FlowElements, PressureSourceIsTheAdjointOfTheGradient) {
 // (v, ∇×u) = (∇×v, u) on a periodic box, exactly so where the quadrature is exact: on affine
 // elements.
 TEST(FlowElements, CurlIsSymmetricOnAffineElements) {
-  FlowCase flow(flow_box({3, 2, 2}, Deformation::none), 4, true);
+  FlowCase flow(flow_box({3, 2, 2}, Deformation::none), 3, true);
   const VectorById u = flow.random(1), v = flow.random(4);
   const double expected = dot(flow.curl(u), v);
   EXPECT_NEAR(dot(flow.curl(v), u), expected, 1e-12 * std::abs(expected));
@@ -275,7 +278,7 @@ TEST(FlowElements, CurlHasNoPressureSourceOnAffineElements) {
 TEST(FlowElements, ConstantsHaveNoDerivatives) {
   for (const Deformation deformation : {Deformation::none, Deformation::sine})
     for (const bool dealiasing : {false, true}) {
-      FlowCase flow(flow_box({3, 2, 2}, deformation), 5, dealiasing);
+      FlowCase flow(flow_box({3, 2, 2}, deformation), 3, dealiasing);
       const VectorById u = flow.sample([](const auto&) {
         return std::array<double, 3>{1, -2, 0.5};
       });
@@ -317,7 +320,7 @@ TEST(FlowElements, DerivativesOfSmoothFieldsConverge) {
     return std::array{relative_difference(mean(flow, flow.gradient(values[0])), expected),
                       max_abs(mean(flow, flow.curl(expected))) / max_abs(expected)};
   };
-  const auto coarse = errors(4), fine = errors(7);
+  const auto coarse = errors(3), fine = errors(7);
   EXPECT_LE(fine[0], coarse[0] / 20);
   EXPECT_LE(fine[1], coarse[1] / 20);
   EXPECT_LE(fine[0], 5e-3);
