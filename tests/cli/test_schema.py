@@ -28,7 +28,7 @@ def run_smoke(options, folder):
 def shortened(value, length=2):
     """The report with fewer items in each array, so that checks are fast."""
     if isinstance(value, dict):
-        directions = ("elements", "extent", "periodic", "blocks")
+        directions = ("elements", "extent", "periodic", "blocks", "translation", "forcing")
         return {key: shortened(item, 3 if key in directions else 2) for key, item in value.items()}
     if isinstance(value, list):
         return [shortened(item) for item in value[:length]]
