@@ -33,42 +33,44 @@ struct LegendreAt {
 };
 
 class GaussRulePoints : public testing::TestWithParam<int> {
- protected:
-  const int M = GetParam();
-  const GaussRule rule = make_gauss_rule(M);
+ public:
+  const int points = GetParam();
+  const GaussRule rule = make_gauss_rule(points);
 
   template <class Function>
   double integral(const Function& f) const {
     double sum = 0;
-    for (int i = 0; i < M; ++i) sum += rule.weights[i] * f(rule.nodes[i]);
+    for (int i = 0; i < points; ++i) sum += rule.weights[i] * f(rule.nodes[i]);
     return sum;
   }
 };
 
 TEST_P(GaussRulePoints, HaveTheirShape) {
-  EXPECT_EQ(rule.points(), M);
-  EXPECT_EQ(rule.nodes.size(), M + 0u);
-  EXPECT_EQ(rule.weights.size(), M + 0u);
-  EXPECT_EQ(rule.derivative.size(), M * M + 0u);
+  EXPECT_EQ(rule.points(), points);
+  EXPECT_EQ(rule.nodes.size(), points + 0u);
+  EXPECT_EQ(rule.weights.size(), points + 0u);
+  EXPECT_EQ(rule.derivative.size(), points * points + 0u);
 }
 
 TEST_P(GaussRulePoints, AscendInsideAndAreSymmetric) {
   EXPECT_GT(rule.nodes.front(), -1);
-  for (int i = 0; i < M; ++i) {
-    EXPECT_EQ(rule.nodes[i], -rule.nodes[M - 1 - i]);
-    EXPECT_NEAR(rule.weights[i], rule.weights[M - 1 - i], 4 * rounding_error * rule.weights[i]);
+  for (int i = 0; i < points; ++i) {
+    EXPECT_EQ(rule.nodes[i], -rule.nodes[points - 1 - i]);
+    EXPECT_NEAR(rule.weights[i], rule.weights[points - 1 - i],
+                4 * rounding_error * rule.weights[i]);
     EXPECT_GT(rule.weights[i], 0);
     if (i > 0) {
       EXPECT_LT(rule.nodes[i - 1], rule.nodes[i]);
     }
-    for (int j = 0; j < M; ++j)
-      EXPECT_NEAR(rule.derivative[i * M + j], -rule.derivative[(M - 1 - i) * M + M - 1 - j],
-                  8 * rounding_error * M * M);
+    for (int j = 0; j < points; ++j)
+      EXPECT_NEAR(rule.derivative[i * points + j],
+                  -rule.derivative[(points - 1 - i) * points + points - 1 - j],
+                  8 * rounding_error * points * points);
   }
 }
 
 TEST_P(GaussRulePoints, IntegrateExactlyToDegree2MMinus1) {
-  for (int degree = 0; degree < 2 * M; ++degree) {
+  for (int degree = 0; degree < 2 * points; ++degree) {
     const double sum = integral([&](double x) { return LegendreAt(degree, x).value; });
     EXPECT_NEAR(sum, degree == 0 ? 2 : 0, 16 * rounding_error) << "degree " << degree;
   }
@@ -76,18 +78,19 @@ TEST_P(GaussRulePoints, IntegrateExactlyToDegree2MMinus1) {
 
 // All nodes are roots of P_M, whose square has the integral 2 / (2M + 1).
 TEST_P(GaussRulePoints, DoNotIntegrateExactlyDegree2M) {
-  const auto square = [&](double x) { return std::pow(LegendreAt(M, x).value, 2); };
+  const auto square = [&](double x) { return std::pow(LegendreAt(points, x).value, 2); };
   EXPECT_NEAR(integral(square), 0, 16 * rounding_error);
 }
 
 // P_n' reaches n(n + 1)/2 at the ends. Rounding of the nodes adds an error that grows with P_n''.
 TEST_P(GaussRulePoints, DifferentiateExactlyToDegreeMMinus1) {
-  for (int degree = 0; degree < M; ++degree)
-    for (int i = 0; i < M; ++i) {
+  for (int degree = 0; degree < points; ++degree)
+    for (int i = 0; i < points; ++i) {
       double slope = 0;
-      for (int j = 0; j < M; ++j)
-        slope += rule.derivative[i * M + j] * LegendreAt(degree, rule.nodes[j]).value;
-      EXPECT_NEAR(slope, LegendreAt(degree, rule.nodes[i]).slope, 32 * rounding_error * M * (M + 1))
+      for (int j = 0; j < points; ++j)
+        slope += rule.derivative[i * points + j] * LegendreAt(degree, rule.nodes[j]).value;
+      EXPECT_NEAR(slope, LegendreAt(degree, rule.nodes[i]).slope,
+                  32 * rounding_error * points * (points + 1))
           << "degree " << degree << ", node " << i;
     }
 }
@@ -95,7 +98,9 @@ TEST_P(GaussRulePoints, DifferentiateExactlyToDegreeMMinus1) {
 // The largest rule is that of the highest order, 31.
 INSTANTIATE_TEST_SUITE_P(Rules, GaussRulePoints,
                          testing::Values(1, 2, 3, 4, 5, 6, 8, 9, 11, 12, 14, 15, 18, 24, 48),
-                         [](const auto& instance) { return "M" + std::to_string(instance.param); });
+                         [](const auto& instance) {
+                           return "points" + std::to_string(instance.param);
+                         });
 
 TEST(Gauss, HasTheKnownNodesAndWeights) {
   const auto expect = [](const std::vector<double>& nodes, const std::vector<double>& weights) {
