@@ -207,6 +207,7 @@ INSTANTIATE_TEST_SUITE_P(Boxes, FlowElementsOfBox,
 // u of degree N in each direction: the integrand has the degree 3 N.
 TEST(FlowElements, AdvectionOfAffineElementsIsExact) {
   for (const int order : {1, 2, 3}) {
+    if (!has_flow_kernels(order)) continue;
     FlowCase flow(flow_box({3, 2, 2}, Deformation::none), order, true);
     const VectorById u = flow.random(1);
     const ReferenceFlow exact(flow.mesh, gauss_quadrature(FlowCase::gauss_points(order) + 3));
@@ -217,7 +218,7 @@ TEST(FlowElements, AdvectionOfAffineElementsIsExact) {
 
 // Every strategy sums three components in one exchange.
 TEST(FlowElements, EqualThePlainLoopsByEveryStrategy) {
-  FlowCase flow(flow_box({3, 2, 2}, Deformation::sine), 2, true);
+  FlowCase flow(flow_box({3, 2, 2}, Deformation::sine), 3, true);
   const VectorById u = flow.random(1);
   const VectorById expected = flow.nodal.curl(flow.comm, u);
   const ById source = flow.nodal.pressure_source(flow.comm, u, u, 0.1);
@@ -303,6 +304,7 @@ double phase(double x, double extent) { return 2 * pi * x / extent; }
 
 // Weak curls of gradients and gradients of smooth fields, against formulas.
 TEST(FlowElements, DerivativesOfSmoothFieldsConverge) {
+  if (!has_flow_kernels(7)) GTEST_SKIP() << "order 7 is not compiled";
   const auto value = [](const std::array<double, 3>& x) {
     return std::sin(phase(x[0], 2)) * std::cos(phase(x[1], 1)) + std::sin(phase(x[2], 1.5));
   };
@@ -330,9 +332,9 @@ TEST(FlowElements, DerivativesOfSmoothFieldsConverge) {
 // A box whose elements are not cubes, so that each has its own CFL number.
 TEST(FlowElements, SpeedIsTheCflNumberOfUnitSteps) {
   MeshSpec spec = flow_box({4, 2, 3}, Deformation::none);
-  FlowCase flow(spec, 2, true);  // nodes are half an element apart
+  FlowCase flow(spec, 1, true);  // nodes are an element apart
   const VectorById u = flow.sample([](const auto&) { return std::array<double, 3>{1, 2, -3}; });
-  EXPECT_NEAR(flow.elements.sums(flow.field(u)).speed, 1 / 0.25 + 2 / 0.25 + 3 / 0.25, 1e-11);
+  EXPECT_NEAR(flow.elements.sums(flow.field(u)).speed, 1 / 0.5 + 2 / 0.5 + 3 / 0.5, 1e-11);
 }
 
 TEST(FlowElements, HaveTheSameBitsAtAnyNumberOfRanksOnDeterministicSpaces) {
@@ -352,7 +354,7 @@ TEST(FlowElements, HaveTheSameBitsAtAnyNumberOfRanksOnDeterministicSpaces) {
 
 TEST(FlowElements, HaveKernelsForTheOrdersOfTheBuildAlone) {
   EXPECT_TRUE(has_flow_kernels(1));
-  EXPECT_TRUE(has_flow_kernels(7));
+  EXPECT_TRUE(has_flow_kernels(3));
   EXPECT_FALSE(has_flow_kernels(17));
   const Communicator comm(MPI_COMM_WORLD);
   AssembledSpace space(
