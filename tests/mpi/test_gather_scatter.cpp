@@ -168,11 +168,14 @@ struct Fold {
   }
 };
 
+// Combined values by id and component.
+template <class T>
+using Combined = std::map<GlobalId, std::vector<T>>;
+
 // The combined value of every id, by component, from all points of all ranks.
 template <class T>
-std::map<GlobalId, std::vector<T>> reference_of_points(const std::vector<Ids>& ids_of_rank,
-                                                       Data data, Reduction op, int components,
-                                                       int call) {
+Combined<T> reference_of_points(const std::vector<Ids>& ids_of_rank, Data data, Reduction op,
+                                int components, int call) {
   std::map<GlobalId, std::vector<Fold<T>>> total;
   for (int rank = 0; rank < static_cast<int>(ids_of_rank.size()); ++rank) {
     const Ids& ids = ids_of_rank[rank];
@@ -189,11 +192,34 @@ std::map<GlobalId, std::vector<T>> reference_of_points(const std::vector<Ids>& i
       for (int c = 0; c < components; ++c) totals[c].add(op, folds[c].value);
     }
   }
-  std::map<GlobalId, std::vector<T>> values;
+  Combined<T> values;
   for (const auto& [id, folds] : total)
     for (const Fold<T>& fold : folds) values[id].push_back(fold.value);
   return values;
 }
+
+// The references of one graph. Kept, because the tests of all strategies need the same ones.
+class References {
+ public:
+  explicit References(const std::vector<Ids>& ids_of_rank) : m_ids_of_rank(ids_of_rank) {}
+
+  const std::vector<Ids>& ids_of_rank() const { return m_ids_of_rank; }
+
+  template <class T>
+  const Combined<T>& of(Data data, Reduction op, int components, int call) {
+    auto& known = std::get<Known<T>>(m_known);
+    const auto [found, is_new] = known.try_emplace(std::tuple(data, op, components, call));
+    if (is_new) found->second = reference_of_points<T>(m_ids_of_rank, data, op, components, call);
+    return found->second;
+  }
+
+ private:
+  template <class T>
+  using Known = std::map<std::tuple<Data, Reduction, int, int>, Combined<T>>;
+
+  std::vector<Ids> m_ids_of_rank;
+  std::tuple<Known<double>, Known<float>> m_known;
+};
 
 template <class T>
 bool same_bits(T a, T b) {
@@ -213,12 +239,12 @@ DeviceField<T> points_field(const Ids& ids, Data data, Reduction op, int rank, i
 
 // Describes the first point that differs from the reference in any bit; empty if there is none.
 template <class T>
-std::string first_difference(const DeviceField<T>& points, const std::vector<Ids>& ids_of_rank,
-                             Data data, Reduction op, int rank, int call) {
+std::string first_difference(const DeviceField<T>& points, References& references, Data data,
+                             Reduction op, int rank, int call) {
   const int components = static_cast<int>(points.extent(1));
-  const auto reference = reference_of_points<T>(ids_of_rank, data, op, components, call);
+  const Combined<T>& reference = references.of<T>(data, op, components, call);
   const auto host = Kokkos::create_mirror_view_and_copy(HostMemory(), points);
-  const Ids& ids = ids_of_rank[rank];
+  const Ids& ids = references.ids_of_rank()[rank];
   for (int p = 0; p < static_cast<int>(ids.size()); ++p)
     for (int c = 0; c < components; ++c) {
       const T expected =
@@ -234,12 +260,13 @@ std::string first_difference(const DeviceField<T>& points, const std::vector<Ids
 
 // Calls gs_op once. Returns its first wrong value, or nothing.
 template <class T>
-std::string try_gs_op(GatherScatter& gs, const std::vector<Ids>& ids_of_rank, Data data,
-                      Reduction op, int components, int call = 0) {
+std::string try_gs_op(GatherScatter& gs, References& references, Data data, Reduction op,
+                      int components, int call = 0) {
   const int rank = gs.communicator().rank();
-  const auto points = points_field<T>(ids_of_rank[rank], data, op, rank, components, call);
+  const auto points =
+      points_field<T>(references.ids_of_rank()[rank], data, op, rank, components, call);
   gs.gs_op(points, op);
-  return first_difference<T>(points, ids_of_rank, data, op, rank, call);
+  return first_difference<T>(points, references, data, op, rank, call);
 }
 
 std::string test_name(std::string text) {
@@ -254,12 +281,22 @@ std::string test_name(std::string text) {
 struct BoxCase {
   BoxCase(const Communicator& comm, const Graph& graph)
       : name(graph.name),
-        ids_of_rank(ids_of_all_ranks(graph, comm.size())),
-        gs(comm, ids_of_rank[comm.rank()]) {}
+        references(ids_of_all_ranks(graph, comm.size())),
+        gs(comm, references.ids_of_rank()[comm.rank()]) {
+    const HaloPlan& plan = gs.plan();
+    ranks_of_shared.resize(plan.n_shared());
+    for (int r = 0; r < comm.size(); ++r) {
+      const Ids& ids = references.ids_of_rank()[r];
+      const std::set<GlobalId> on_rank(ids.begin(), ids.end());
+      for (LocalIndex s = 0; s < plan.n_shared(); ++s)
+        if (on_rank.contains(plan.ids[s])) ranks_of_shared[s].push_back(r);
+    }
+  }
 
   std::string name;
-  std::vector<Ids> ids_of_rank;
+  References references;
   GatherScatter gs;
+  std::vector<std::vector<int>> ranks_of_shared;  // by shared DOF, ascending
 };
 
 class GatherScatterBy : public testing::TestWithParam<std::tuple<Strategy, Reduction, int>> {
@@ -299,7 +336,7 @@ std::vector<std::unique_ptr<BoxCase>> GatherScatterBy::s_cases;
 
 TEST_P(GatherScatterBy, IsExactOnNumbersThatDoNotRound) {
   for (const auto& c : s_cases) {
-    const auto& ids = c->ids_of_rank;
+    References& ids = c->references;
     EXPECT_EQ(try_gs_op<double>(c->gs, ids, Data::exact, m_op, m_components), "") << c->name;
     EXPECT_EQ(try_gs_op<float>(c->gs, ids, Data::exact, m_op, m_components), "") << c->name;
   }
@@ -307,14 +344,14 @@ TEST_P(GatherScatterBy, IsExactOnNumbersThatDoNotRound) {
 
 TEST_P(GatherScatterBy, CombinesInRankOrderToTheLastBit) {
   for (const auto& c : s_cases) {
-    const auto& ids = c->ids_of_rank;
+    References& ids = c->references;
     EXPECT_EQ(try_gs_op<double>(c->gs, ids, Data::real, m_op, m_components), "") << c->name;
     EXPECT_EQ(try_gs_op<float>(c->gs, ids, Data::real, m_op, m_components), "") << c->name;
   }
 }
 
 TEST_P(GatherScatterBy, IsFreshAtEveryUse) {
-  const std::vector<Ids>& ids = s_cases[1]->ids_of_rank;
+  References& ids = s_cases[1]->references;
   GatherScatter& gs = s_cases[1]->gs;
   for (int call = 0; call < 4; ++call) {
     EXPECT_EQ(try_gs_op<double>(gs, ids, Data::real, m_op, m_components, call), "") << call;
@@ -330,8 +367,6 @@ void GatherScatterBy::expect_assembled_sum(BoxCase& tested) {
   constexpr int beyond = 13;
   GatherScatter& gs = tested.gs;
   const HaloPlan& plan = gs.plan();
-  std::vector<std::set<GlobalId>> ids_of_rank;
-  for (const Ids& ids : tested.ids_of_rank) ids_of_rank.emplace_back(ids.begin(), ids.end());
   const DeviceField<T> field("assembled", plan.n_shared() + beyond, m_components);
   const auto host = Kokkos::create_mirror_view(field);
 
@@ -359,9 +394,8 @@ void GatherScatterBy::expect_assembled_sum(BoxCase& tested) {
     for (int c = 0; c < m_components; ++c) {
       for (LocalIndex s = 0; s < plan.n_shared(); ++s) {
         Fold<T> expected;
-        for (int r = 0; r < m_comm.size(); ++r)
-          if (ids_of_rank[r].count(plan.ids[s]) > 0)
-            expected.add(m_op, value_at<T>(Data::real, m_op, r, plan.ids[s], c, call));
+        for (const int r : tested.ranks_of_shared[s])
+          expected.add(m_op, value_at<T>(Data::real, m_op, r, plan.ids[s], c, call));
         EXPECT_TRUE(same_bits<T>(host(s, c), expected.value))
             << tested.name << ", DOF " << plan.ids[s] << ": " << host(s, c) << " instead of "
             << expected.value;
@@ -528,8 +562,8 @@ TEST_F(GatherScatterTest, UsesTheSelectedStrategy) {
   };
   exchange_calls = {};
 
-  const std::vector<Ids> ids = ids_of_all_ranks(graphs[0], m_comm.size());
-  GatherScatter gs(m_comm, ids[m_rank]);
+  References ids(ids_of_all_ranks(graphs[0], m_comm.size()));
+  GatherScatter gs(m_comm, ids.ids_of_rank()[m_rank]);
   const auto use = [&] {
     EXPECT_EQ(try_gs_op<double>(gs, ids, Data::real, Reduction::add, 1), "") << gs.strategy().name;
   };
@@ -565,8 +599,8 @@ TEST_F(GatherScatterTest, KeepsAStrategyForEachKindOfField) {
   };
   exchange_calls = {};
   const FieldKind floats{1, Precision::single}, vectors{3, Precision::double_};
-  const std::vector<Ids> ids = ids_of_all_ranks(graphs[0], m_comm.size());
-  GatherScatter gs(m_comm, ids[m_rank]);
+  References ids(ids_of_all_ranks(graphs[0], m_comm.size()));
+  GatherScatter gs(m_comm, ids.ids_of_rank()[m_rank]);
   const auto use_doubles = [&](int components) {
     EXPECT_EQ(try_gs_op<double>(gs, ids, Data::real, Reduction::add, components), "");
   };
@@ -617,8 +651,9 @@ TEST_F(GatherScatterTest, TakesANumberingMadeByTheCaller) {
 
   GatherScatter gs(m_comm, std::move(plan), Assembly(4, point_rows));
   EXPECT_EQ(gs.n_rows(), 4);
+  References references(ids_of_rank);
   for (const Reduction op : all_reductions)
-    EXPECT_EQ(try_gs_op<double>(gs, ids_of_rank, Data::real, op, 2), "");
+    EXPECT_EQ(try_gs_op<double>(gs, references, Data::real, op, 2), "");
 }
 
 TEST_F(GatherScatterTest, ByStrategiesThatKnowNodesAlsoBetweenThem) {
@@ -629,8 +664,8 @@ TEST_F(GatherScatterTest, ByStrategiesThatKnowNodesAlsoBetweenThem) {
       return s.name.find("peer-memory") == s.name.npos && s.name.find("node-aware") == s.name.npos;
     });
     for (const Graph& graph : graphs) {
-      const std::vector<Ids> ids = ids_of_all_ranks(graph, m_comm.size());
-      GatherScatter gs(m_comm, ids[m_rank]);
+      References ids(ids_of_all_ranks(graph, m_comm.size()));
+      GatherScatter gs(m_comm, ids.ids_of_rank()[m_rank]);
       for (const Strategy& strategy : strategies) {
         gs.select(strategy);
         for (int call = 0; call < 4; ++call) {
@@ -647,8 +682,8 @@ TEST_F(GatherScatterTest, OfOneRankNeedsNoOther) {
   // Each rank uses its own gather–scatter at different times, so no call may wait for other ranks.
   const Communicator alone(MPI_COMM_SELF);
   if (m_rank != 0) return;
-  const std::vector<Ids> ids{{4, 1, 4, -3, 1, 1, 9}};
-  GatherScatter gs(alone, ids[0]);
+  References ids({{4, 1, 4, -3, 1, 1, 9}});
+  GatherScatter gs(alone, ids.ids_of_rank()[0]);
   for (const Strategy& strategy : available_strategies(alone)) {
     gs.select(strategy);
     EXPECT_EQ(try_gs_op<double>(gs, ids, Data::real, Reduction::add, 1), "") << strategy.name;

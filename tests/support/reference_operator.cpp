@@ -146,12 +146,17 @@ ById ReferenceMesh::random(unsigned seed) const {
 }
 
 ReferenceOperator::ReferenceOperator(const MeshSpec& spec, int order, double lambda)
-    : m_mesh(spec, order), m_lambda(lambda) {
+    : m_mesh(spec, order), m_lambda(lambda) {}
+
+const std::vector<ReferenceOperator::Metric>& ReferenceOperator::metrics() const {
+  if (!m_metric.empty()) return m_metric;
   std::vector<std::array<double, 3>> x;
   m_mesh.for_each_node(
       [&](int e, int i, int j, int k) { x.push_back(m_mesh.coordinates(e, i, j, k)); });
+  m_metric.reserve(x.size());
   m_mesh.for_each_node(
       [&](int e, int i, int j, int k) { m_metric.push_back(make_metric(x, e, i, j, k)); });
+  return m_metric;
 }
 
 ReferenceOperator::Metric ReferenceOperator::make_metric(
@@ -193,6 +198,7 @@ ById ReferenceOperator::apply(const ById& u) const {
     return m_mesh.is_masked(id) ? 0 : u[id];
   };
   const int nq = m_mesh.nq();
+  const std::vector<Metric>& metric = metrics();
   ById au(u.size(), 0);
   m_mesh.for_each_node([&](int e, int i, int j, int k) {
     double slope[3] = {0, 0, 0};
@@ -201,7 +207,7 @@ ById ReferenceOperator::apply(const ById& u) const {
       slope[1] += m_mesh.derivative(j, m) * value(e, i, m, k);
       slope[2] += m_mesh.derivative(k, m) * value(e, i, j, m);
     }
-    const auto& [g, mass, jacobian] = metric(e, i, j, k);
+    const auto& [g, mass, jacobian] = metric[at(e, i, j, k)];
     const double flux[3] = {g[0] * slope[0] + g[1] * slope[1] + g[2] * slope[2],
                             g[1] * slope[0] + g[3] * slope[1] + g[4] * slope[2],
                             g[2] * slope[0] + g[4] * slope[1] + g[5] * slope[2]};
@@ -217,12 +223,12 @@ ById ReferenceOperator::apply(const ById& u) const {
   return au;
 }
 
-std::vector<AssembledPoint> assembled_points(const AssembledSpace& space,
-                                             const ReferenceMesh& mesh) {
-  const auto elements = Kokkos::create_mirror_view_and_copy(HostMemory(), space.elements());
+namespace {
+
+// The lists of surface entries of all blocks, in one array.
+std::vector<LocalIndex> surface_entries(const AssembledSpace& space) {
   const ElementLayout& layout = space.layout();
-  const int nq = layout.nq, n_surface = layout.n_surface() * ElementLayout::lanes;
-  // Copies the lists of the blocks into one array.
+  const int n_surface = layout.n_surface() * ElementLayout::lanes;
   const DeviceVector<LocalIndex> on_device("entries", layout.n_surface_values());
   const IndexLists::Reader lists = space.surface_entries().reader();
   Kokkos::parallel_for(
@@ -230,8 +236,19 @@ std::vector<AssembledPoint> assembled_points(const AssembledSpace& space,
       KOKKOS_LAMBDA(const LocalIndex at) {
         on_device(at) = lists(at / n_surface)[at % n_surface];
       });
-  const auto entries = Kokkos::create_mirror_view_and_copy(HostMemory(), on_device);
-  std::vector<AssembledPoint> points;
+  const auto host = Kokkos::create_mirror_view_and_copy(HostMemory(), on_device);
+  return {host.data(), host.data() + host.extent(0)};
+}
+
+// Calls action(point) for each node of this rank's elements. Tests of every strategy visit them
+// hundreds of times, so that a list of them would cost more than the operator.
+template <class Action>
+void for_each_assembled_point(const AssembledSpace& space, const ReferenceMesh& mesh,
+                              const Action& action) {
+  const auto elements = Kokkos::create_mirror_view_and_copy(HostMemory(), space.elements());
+  const ElementLayout& layout = space.layout();
+  const int nq = layout.nq;
+  const std::vector<LocalIndex> entries = surface_entries(space);
   for (LocalIndex e = 0; e < layout.n_elements; ++e)
     for (int k = 0; k < nq; ++k)
       for (int j = 0; j < nq; ++j)
@@ -244,14 +261,22 @@ std::vector<AssembledPoint> assembled_points(const AssembledSpace& space,
           const int lane = e % ElementLayout::lanes;
           if (ElementLayout::on_surface(nq, i, j, k)) {
             const int s = ElementLayout::surface_index(nq, i, j, k);
-            p.entry = entries(ElementLayout::offset(block, s, layout.n_surface()) + lane);
+            p.entry = entries[ElementLayout::offset(block, s, layout.n_surface()) + lane];
           } else {
             const int r = ElementLayout::interior_index(nq, i, j, k);
             p.entry = space.interior_begin() + lane +
                       static_cast<LocalIndex>(ElementLayout::offset(block, r, layout.n_interior()));
           }
-          points.push_back(p);
+          action(p);
         }
+}
+
+}  // namespace
+
+std::vector<AssembledPoint> assembled_points(const AssembledSpace& space,
+                                             const ReferenceMesh& mesh) {
+  std::vector<AssembledPoint> points;
+  for_each_assembled_point(space, mesh, [&](const AssembledPoint& p) { points.push_back(p); });
   return points;
 }
 
@@ -264,8 +289,9 @@ std::vector<double> to_host(const DeviceVector<double>& vector) {
 DeviceVector<double> to_assembled(const AssembledSpace& space, const ReferenceMesh& mesh,
                                   const ById& values) {
   std::vector<double> assembled(space.size(), 0);
-  for (const AssembledPoint& p : assembled_points(space, mesh))
+  for_each_assembled_point(space, mesh, [&](const AssembledPoint& p) {
     if (!p.masked) assembled[p.entry] = values[p.id];
+  });
   return to_device("assembled", assembled);
 }
 
@@ -277,7 +303,7 @@ ById to_ids(const Communicator& comm, const AssembledSpace& space, const Referen
   // Counted rather than expected one by one, because a defect may affect every DOF.
   int n_nan = 0, n_nonzero_masked = 0, n_nonzero_padding = 0, n_different_copies = 0;
   std::vector<bool> is_dof(assembled.size(), false);
-  for (const AssembledPoint& p : assembled_points(space, mesh)) {
+  for_each_assembled_point(space, mesh, [&](const AssembledPoint& p) {
     const double value = assembled[p.entry];
     if (p.masked) {
       n_nonzero_masked += value != 0;
@@ -286,7 +312,7 @@ ById to_ids(const Communicator& comm, const AssembledSpace& space, const Referen
     }
     largest[p.id] = value;
     negated[p.id] = -value;
-  }
+  });
   for (std::size_t a = 0; a < assembled.size(); ++a) {
     n_nan += std::isnan(assembled[a]);
     n_nonzero_padding += !is_dof[a] && assembled[a] != 0;

@@ -85,7 +85,7 @@ class ReferenceOperator {
     double mass, jacobian;
   };
   const Metric& metric(int element, int i, int j, int k) const {
-    return m_metric[at(element, i, j, k)];
+    return metrics()[at(element, i, j, k)];
   }
 
   ById apply(const ById& u) const;
@@ -96,10 +96,12 @@ class ReferenceOperator {
     return ((std::size_t{1} * e * nq + k) * nq + j) * nq + i;
   }
   Metric make_metric(const std::vector<std::array<double, 3>>& x, int e, int i, int j, int k) const;
+  // Computed at the first use, because many tests need only the mesh.
+  const std::vector<Metric>& metrics() const;
 
   ReferenceMesh m_mesh;
   double m_lambda;
-  std::vector<Metric> m_metric;
+  mutable std::vector<Metric> m_metric;
 };
 
 // A node of an element of this rank, and the entry of its value in an assembled vector.
