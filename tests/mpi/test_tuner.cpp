@@ -355,7 +355,7 @@ TEST_F(TunerTest, LeavesOutWhatCannotWinAndEndsWhenOneIsLeft) {
   if (m_alone) GTEST_SKIP() << "nothing is shared";
   m_options = {600, 5};
   const TuningResult result =
-      run({named("slow", make<Sleepy<200>>), named("fast", make<Sleepy<1>>)});
+      run({named("slow", make<Sleepy<100>>), named("fast", make<Sleepy<1>>)});
   EXPECT_EQ(result.selected, 1);
   EXPECT_TRUE(result.candidates[0].alone->stopped);
   EXPECT_FALSE(result.candidates[1].alone->stopped);
