@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "core/errors.hpp"
 #include "core/format.hpp"
@@ -75,16 +76,21 @@ class Buffer {
     auto* const begin = entry.memory == ProbeMemory::direct ? m_device.data() : m_staging.data();
     return begin + guard_bytes + entry.offset;
   }
+  /// Sets the message and the guards beside it.
   void set(const Bytes& bytes, std::size_t offset) const {
-    Bytes all(m_device.extent(0), untouched);
+    Bytes all(with_guards(bytes.size(), offset), untouched);
     std::copy(bytes.begin(), bytes.end(), all.begin() + guard_bytes + offset);
     const Kokkos::View<const unsigned char*, HostMemory> host(all.data(), all.size());
-    Kokkos::deep_copy(m_device, host);
-    Kokkos::deep_copy(m_staging, host);
+    const std::pair<std::size_t, std::size_t> used(0, all.size());
+    Kokkos::deep_copy(Kokkos::subview(m_device, used), host);
+    Kokkos::deep_copy(Kokkos::subview(m_staging, used), host);
   }
-  Bytes get() const {
-    Bytes all(m_device.extent(0));
-    Kokkos::deep_copy(Kokkos::View<unsigned char*, HostMemory>(all.data(), all.size()), m_device);
+  /// The message and the guards beside it.
+  Bytes get(const ProbeEntry& entry) const {
+    Bytes all(with_guards(entry.bytes, entry.offset));
+    const std::pair<std::size_t, std::size_t> used(0, all.size());
+    Kokkos::deep_copy(Kokkos::View<unsigned char*, HostMemory>(all.data(), all.size()),
+                      Kokkos::subview(m_device, used));
     return all;
   }
   /// Copies the bytes of the message from device to staging memory, or back.
@@ -96,6 +102,10 @@ class Buffer {
   }
 
  private:
+  /// Less than the buffer, because small messages would else take as long as the largest.
+  static std::size_t with_guards(std::size_t bytes, std::size_t offset) {
+    return guard_bytes + offset + bytes + guard_bytes;
+  }
   template <class View>
   static View part(const View& all, const ProbeEntry& entry) {
     const std::size_t begin = guard_bytes + entry.offset;
@@ -188,7 +198,7 @@ class PathProbe {
     samples.push_back(m_ring.exists ? wall_seconds() - begin : 0.0);
     for (int m = 0; m < 2 && m_ring.exists; ++m)
       if (std::string wrong =
-              compare(m_receive[m].get(), expected[m], entry.offset, messages.from[m]);
+              compare(m_receive[m].get(entry), expected[m], entry.offset, messages.from[m]);
           !wrong.empty())
         return wrong;
     return {};
