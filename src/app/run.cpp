@@ -189,10 +189,12 @@ bool run(const Communicator& comm, const Case& input, const MpiTrial& trial, Rep
   if (!plan.separate_jobs.empty()) record.machine.warnings.push_back(plan.separate_jobs);
   record.warn(nothing_exchanged(input, comm.size()));
   const LoadWatch load(comm.rank(), plan.layout, record.machine);
-  display.progress().stage("measuring the memory bandwidth");
-  record.machine.bandwidth =
-      measure_memory_bandwidth(comm, plan.layout, plan.budget.needed(), plan.budget.available);
-  reset_peak_memory();  // exclude the arrays of that measurement
+  if (input.measure_bandwidth) {
+    display.progress().stage("measuring the memory bandwidth");
+    record.machine.bandwidth =
+        measure_memory_bandwidth(comm, plan.layout, plan.budget.needed(), plan.budget.available);
+    reset_peak_memory();  // exclude the arrays of that measurement
+  }
   display.show(header_text(record));
 
   TuningWatch watch(comm, input.tuning_journal, input.tuning_patience, record.machine);

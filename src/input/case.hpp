@@ -75,7 +75,8 @@ struct Case {
   int audit_others = 2;         ///< minimum number of others, even beyond the budget
 
   std::string report_json = "nekbone-k.json";
-  double memory_limit_gib = 0;  ///< per node; 0: memory of the machine
+  bool measure_bandwidth = true;  ///< of memory, for the report
+  double memory_limit_gib = 0;    ///< per node; 0: memory of the machine
 
   /// Places of keys that only a run can check, for its messages: "x.yaml:3: mesh.deformation".
   std::string deformation_place, report_place, memory_place, cache_place, journal_place,

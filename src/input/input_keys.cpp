@@ -378,6 +378,9 @@ std::vector<Key> make_table() {
       key("report.json", field(&Case::report_json), FileNames{},
           "The JSON report (docs/output.md). A run refuses a report that another run on the same "
           "host is writing."),
+      key("report.bandwidth", field(&Case::measure_bandwidth), Booleans{},
+          "Measure the memory bandwidth, to which the report compares the traffic of CG. A short "
+          "run on a CPU may spend most of its time on that."),
 
       section("memory", "The memory that the run may take."),
       key("memory.limit_gib", field(&Case::memory_limit_gib), Numbers{.at_least = 0},

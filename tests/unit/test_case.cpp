@@ -64,6 +64,7 @@ TEST(CaseDefaults, AreThoseDocumented) {
   EXPECT_EQ(run.tuning.minimum_rounds, 5);
   EXPECT_TRUE(run.tuning.early_stop);
   EXPECT_EQ(run.report_json, "nekbone-k.json");
+  EXPECT_TRUE(run.measure_bandwidth);
   EXPECT_EQ(run.memory_limit_gib, 0.0);
 }
 
@@ -95,7 +96,7 @@ gather_scatter:
   strategies: [host-alltoall, device-pairwise]
   tuning: {budget_seconds: 0, minimum_rounds: 10000, early_stop: false}
 verification: {error_bound: 0.5}
-report: {json: out/a b.json}
+report: {json: out/a b.json, bandwidth: false}
 memory: {limit_gib: 1.5}
 )");
   EXPECT_THAT(run.mesh.elements, ElementsAre(2, 3, 4));
@@ -118,6 +119,7 @@ memory: {limit_gib: 1.5}
   EXPECT_FALSE(run.tuning.early_stop);
   EXPECT_EQ(run.error_bound, 0.5);
   EXPECT_EQ(run.report_json, "out/a b.json");
+  EXPECT_FALSE(run.measure_bandwidth);
   EXPECT_EQ(run.memory_limit_gib, 1.5);
 }
 

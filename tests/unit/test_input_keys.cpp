@@ -66,7 +66,7 @@ gather_scatter:
   tuning: {mode: cached, cache: 'a b.json', journal: '12', patience_seconds: 0.5,
            budget_seconds: 0, grid_budget_seconds: 3, minimum_rounds: 9, early_stop: false}
 verification: {error_bound: 0.5}
-report: {json: 'x: #y.json'}
+report: {json: 'x: #y.json', bandwidth: false}
 memory: {limit_gib: 1.5}
 )";
 
