@@ -20,7 +20,7 @@ EXCHANGES = [f"{memory}-{pattern}" for memory in ("device", "host") for pattern 
 ] + ["device-datatypes", "nccl", "nvshmem", "peer-memory"]
 SUMS = ["host-mpi", "host-shared", "nccl", "peer-memory"]
 STRATEGIES = EXCHANGES + [f"{name}+overlap" for name in EXCHANGES if not name.endswith("crystal")]
-# For runs on many ranks that test something else: choosing among all takes seconds on two cores.
+# For slow runs that test something else: choosing among all takes seconds on seven ranks.
 FEW = {"gather_scatter__strategies": "[device-pairwise, host-alltoall, host-neighbour+overlap]",
        "solver__variant": "classic", "solver__launch": "host"}
 # An order that builds do not compile by default.
@@ -705,7 +705,7 @@ class Strategies(RunTest):
             report, run = self.passing(
                 2, gather_scatter__tuning__mode="cached", gather_scatter__tuning__cache=str(cache),
                 gather_scatter__tuning__grid_budget_seconds="1",
-                gather_scatter__tuning__budget_seconds="1")
+                gather_scatter__tuning__budget_seconds="1", **FEW)
         self.assertRegex(run.out, r"(?m)^  WARNING +other processes or another virtual machine used")
         self.assertIn("other processes", " ".join(report["warnings"]))
         for note in (report["process_grid"]["why"], report["all_reduce"]["cache_note"],
