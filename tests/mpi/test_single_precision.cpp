@@ -5,8 +5,10 @@
 
 #include <array>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/errors.hpp"
 #include "support/available_strategies.hpp"
@@ -211,6 +213,53 @@ TEST(SinglePrecision, AppliesPortions) {
       ASSERT_EQ(also_found(a), expected(a));
     }
   }
+}
+
+// A CPU processes two blocks at once. The bits of a result must not depend on the other block. The
+// meshes have an odd number of blocks, an even one, one, and a block with one element.
+TEST(SinglePrecision, HasTheSameBitsInAnyRangeOfBlocks) {
+  for (const std::array<int, 3>& elements :
+       {std::array{7, 6, 5}, {8, 2, 2}, {2, 2, 2}, {7, 1, 1}, {9, 1, 1}})
+    for (const int order : {1, 3, 4, 7, 9}) {
+      SCOPED_TRACE(fmt::format("order {}, {} x {} x {} elements", order, elements[0], elements[1],
+                               elements[2]));
+      // Periodic, because at order 1 a single element between Dirichlet faces has no DOF.
+      const SingleCase c(operator_spec(Deformation::sine, elements, {true, true, true}), order, 0.1,
+                         1.0);
+      const AssembledSpace& space = c.op.space;
+      const LocalIndex n_blocks = space.layout().n_blocks();
+      const auto u = c.floats(c.op.reference.mesh().random(1));
+      // Interior values, and surface values or rows, by these ranges of blocks.
+      const auto results = [&](SurfaceResults surface, const std::vector<LocalIndex>& ends) {
+        const auto au = space.make_vector<float>("Au");
+        const DeviceVector<float> values("surface", space.layout().n_surface_values());
+        LocalIndex first = 0;
+        for (const LocalIndex end : ends) {
+          auto arguments = c.a.element_arguments(u, au, first, end);
+          arguments.surface_results = surface;
+          arguments.au_surface = values;
+          axhelm(arguments);
+          first = end;
+        }
+        ById all;
+        for (const auto& view : {au, values}) {
+          const auto host = Kokkos::create_mirror_view_and_copy(HostMemory(), view);
+          all.insert(all.end(), host.data(), host.data() + host.extent(0));
+        }
+        return all;
+      };
+      std::vector<LocalIndex> one_by_one(n_blocks);
+      std::iota(one_by_one.begin(), one_by_one.end(), 1);
+      const bool can_add = can_add_surface_results(order) && !adds_in_any_order(order);
+      for (const SurfaceResults surface : {SurfaceResults::stored, SurfaceResults::added}) {
+        if (surface == SurfaceResults::added && !can_add) continue;
+        const ById whole = results(surface, {n_blocks});
+        EXPECT_GT(max_abs(whole), 0);
+        EXPECT_EQ(results(surface, one_by_one), whole);
+        for (LocalIndex end = 0; end <= n_blocks; ++end)
+          EXPECT_EQ(results(surface, {end, n_blocks}), whole) << "divided at " << end;
+      }
+    }
 }
 
 TEST(SinglePrecision, MovesHalfTheBytesBesideItsLists) {

@@ -36,7 +36,7 @@ struct AxhelmArgumentsOf {
   /// (n_partial_dots(layout)) parts of uᵀ A u. The range of blocks that begins at 0 and the range
   /// from its end to the last block, which may be empty, write separate entries, so that both
   /// together give the whole. If the division between the ranges moves, clear all entries first. On
-  /// a CPU every block has an entry.
+  /// a CPU every block has an entry, and operators on floats may write none.
   DeviceVector<double> partial_dots;
 };
 using AxhelmArguments = AxhelmArgumentsOf<double>;

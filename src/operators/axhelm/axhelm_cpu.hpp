@@ -3,13 +3,18 @@
 /// The body of the element operator on a CPU.
 #pragma once
 
+#include <cstddef>
+#include <type_traits>
+
 #include "operators/axhelm/axhelm_pieces.hpp"
 #include "operators/axhelm/axhelm_prefetch.hpp"
 #include "operators/axhelm/axhelm_scratch.hpp"
 
 namespace nekbone_k {
 
-/// A thread applies the operator to a block of elements, a SIMD lane each, layer by layer.
+/// A thread applies the operator to a block of elements, a SIMD lane each, layer by layer. Two
+/// blocks of floats share a register. If their number is odd, the last one is paired with itself,
+/// so that every element has the same bits in any range of blocks.
 ///
 /// It has all columns, so it finds the lines of u along r and s among them, and processes a layer
 /// row by row. Derivatives, fluxes and their derivatives of a row stay in registers; only values
@@ -17,18 +22,20 @@ namespace nekbone_k {
 template <int order, Geometry geometry, SurfaceResults surface_results, class Shape,
           class T = double>
 class AxhelmCpu : protected AxhelmPieces<order, geometry, surface_results, Shape, T> {
-  using Lanes = LanesOf<T>;
   using Team = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   using Pieces = AxhelmPieces<order, geometry, surface_results, Shape, T>;
   using Pieces::columns, Pieces::m_node, Pieces::m_derivative;
   using Pieces::load_column, Pieces::store_column, Pieces::differentiate, Pieces::make_fluxes;
+  using typename Pieces::Lanes;
 
  protected:
-  using Pieces::nq, Pieces::m_elements;
+  using Pieces::nq, Pieces::blocks_at_once, Pieces::m_elements;
 
  private:
-  using Prefetch = AxhelmPrefetch<nq, geometry, surface_results, T>;
+  using Prefetch = AxhelmPrefetch<nq, geometry, surface_results, T, blocks_at_once>;
   static_assert(is_host_device && Shape::threads_per_element_block == 1);
+  /// Operators on floats have no product u·Au.
+  static constexpr bool has_dot = std::is_same_v<T, double>;
   // Distance of layers in Lanes. It is one more than the number of columns: layers of 4096 bytes,
   // as at Nq = 8 with 8 lanes, evict each other from the cache.
   static constexpr int stride = columns + 1;
@@ -36,15 +43,23 @@ class AxhelmCpu : protected AxhelmPieces<order, geometry, surface_results, Shape
  public:
   static constexpr int team_size = 1;
   /// The tile of a layer, and ∂u/∂t of all layers: contiguous, in cache.
-  using Scratch = AxhelmScratch<team_size, columns + nq * stride, T>;
+  using Scratch = AxhelmScratch<team_size, columns + nq * stride, Lanes>;
 
   explicit AxhelmCpu(const AxhelmArgumentsOf<T>& arguments) : Pieces(arguments) {}
 
-  /// Applies the operator to the team's block.
+  /// Applies the operator to the team's block or pair of blocks.
   KOKKOS_FUNCTION void operator()(const Team& team) const {
     const AxhelmArgumentsOf<T>& args = m_elements.args;
     const T lambda = args.lambda;
-    const LocalIndex block = args.first_block + team.league_rank();
+    const LocalIndex block = args.first_block + team.league_rank() * blocks_at_once;
+    const LocalIndex last = block + blocks_at_once <= args.last_block ? block + blocks_at_once - 1
+                                                                      : args.last_block - 1;
+    const auto blocks = [&] {
+      if constexpr (blocks_at_once == 1)
+        return block;
+      else
+        return BlockPair{block, last};
+    }();
     const BlockFactors<geometry, T> computed(m_elements, block);
     Prefetch prefetch(m_elements, block);
     Lanes u[nq * stride];  // value k of column c is at k * stride + c; becomes Au
@@ -54,15 +69,18 @@ class AxhelmCpu : protected AxhelmPieces<order, geometry, surface_results, Shape
     Lanes* const u_t = tile + columns;
 
     // û, and its derivatives along t.
-    for (int c = 0; c < columns; ++c) load_column(block, c, nullptr, u + c, stride);
+    for (int c = 0; c < columns; ++c) load_column(blocks, c, nullptr, u + c, stride);
     for (int c = 0; c < columns; ++c) {
       prefetch.step();
       differentiate(u + c, stride, [&](int k, const Lanes& value) { u_t[k * stride + c] = value; });
     }
     // Everything but the second derivatives along t, layer by layer.
     const T* const stored = m_elements.factors(block, 0);
+    [[maybe_unused]] const std::ptrdiff_t to_last = m_elements.factors(last, 0) - stored;
     const auto factor_at = [&](int i, int j, int k) NEKBONE_K_INLINED {
-      if constexpr (geometry == Geometry::stored)
+      if constexpr (blocks_at_once == 2)
+        return m_elements.read_factor_pair(stored, to_last, k * columns + j * nq + i);
+      else if constexpr (geometry == Geometry::stored)
         return m_elements.read_factor(stored, k * columns + j * nq + i);
       else
         return computed(m_node[i], m_node[j], m_node[k]);
@@ -77,9 +95,17 @@ class AxhelmCpu : protected AxhelmPieces<order, geometry, surface_results, Shape
                     [&](int k, const Lanes& value) { u[k * stride + c] -= value; });
       store_column(block, c, nullptr, u + c, stride);
     }
-    double sum = 0;
-    for (int lane = 0; lane < ElementLayout::lanes; ++lane) sum += dot[lane];
-    args.partial_dots(block) = sum;
+    if constexpr (blocks_at_once == 2) {
+      // After the first block, so that rows have the same sums as with one block at a time.
+      if (last != block)
+        for (int c = 0; c < columns; ++c)
+          this->template store_column<1>(last, c, nullptr, u + c, stride);
+    }
+    if constexpr (has_dot) {
+      double sum = 0;
+      for (int lane = 0; lane < ElementLayout::lanes; ++lane) sum += dot[lane];
+      args.partial_dots(block) = sum;
+    }
   }
 
  private:
@@ -94,8 +120,10 @@ class AxhelmCpu : protected AxhelmPieces<order, geometry, surface_results, Shape
         [&](int at, const Lanes& value) { tile[at] = value; });
     const auto add_to_dot = [&](const Lanes& mass, const Lanes& r, const Lanes& s,
                                 const Lanes& t) NEKBONE_K_INLINED {
-      dot += mass;  // a sum of its own, so that the others do not wait for the mass
-      dot += r + (s + t);
+      if constexpr (has_dot) {
+        dot += mass;  // a sum of its own, so that the others do not wait for the mass
+        dot += r + (s + t);
+      }
     };
     for (int j = 0; j < nq; ++j) {
       prefetch.step();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "operators/axhelm/axhelm.hpp"
+#include "operators/axhelm/axhelm_lanes.hpp"
 #include "operators/trilinear.hpp"
 
 namespace nekbone_k {
@@ -42,6 +43,29 @@ struct AxhelmElements {
         [&](int k, int point) { set(k, read_lanes(interior + point * lanes)); });
   }
 
+  /// Like load(), for two blocks on a CPU: u has the lanes of both.
+  template <class Set>
+  KOKKOS_FORCEINLINE_FUNCTION void load(const BlockPair& blocks,
+                                        const ElementLayout::Column& column, const Set& set) const {
+    const IndexList entries = args.surface_entries(blocks.first),
+                    also = args.surface_entries(blocks.second);
+    const T* const surface = args.u.data() + entries.base;
+    const T* const surface_also = args.u.data() + also.base;
+    const T* const interior = args.u.data() + interior_begin(blocks.first);
+    const T* const interior_also = args.u.data() + interior_begin(blocks.second);
+    for_each_node(
+        column,
+        [&](int k, int point) {
+          set(k, AxhelmLanes<T, 2>::joined(
+                     gather_lanes(surface, entries.differences() + point * lanes),
+                     gather_lanes(surface_also, also.differences() + point * lanes)));
+        },
+        [&](int k, int point) {
+          set(k, AxhelmLanes<T, 2>::joined(read_lanes(interior + point * lanes),
+                                           read_lanes(interior_also + point * lanes)));
+        });
+  }
+
   /// The entries of assembled vectors at the n = Nq nodes of a column, with one lane only. Callers
   /// read all entries before the first value, so that a GPU has them in flight together.
   template <int n>
@@ -76,7 +100,7 @@ struct AxhelmElements {
   template <class Get>
   KOKKOS_FORCEINLINE_FUNCTION void put(LocalIndex block, const ElementLayout::Column& column,
                                        const Get& get) const {
-    store_in_rows(block, column, get, [](T& row, T value) { row = value; });
+    write_rows<false>(block, column, get);
   }
 
   /// Like store(), but adds surface results to Au, whose rows were cleared. Only one thread may
@@ -84,7 +108,7 @@ struct AxhelmElements {
   template <class Get>
   KOKKOS_FORCEINLINE_FUNCTION void add_alone(LocalIndex block, const ElementLayout::Column& column,
                                              const Get& get) const {
-    store_in_rows(block, column, get, [](T& row, T value) { row += value; });
+    write_rows<true>(block, column, get);
   }
 
   /// Like add_alone(), but atomically, for many threads. `entry` is from entries().
@@ -118,6 +142,20 @@ struct AxhelmElements {
     };
     return {entry(0), entry(1), entry(2), entry(3), entry(4), entry(5)};
   }
+  /// The factors of two blocks at a point, from those of the first and `to_second` values after
+  /// them.
+  KOKKOS_FORCEINLINE_FUNCTION auto read_factor_pair(const T* from, std::ptrdiff_t to_second,
+                                                    int points) const {
+    const StoredFactor<Lanes> first = read_factor(from, points),
+                              second = read_factor(from + to_second, points);
+    const auto entry = [](const Lanes& a, const Lanes& b) {
+      return AxhelmLanes<T, 2>::joined(a, b);
+    };
+    return StoredFactor<typename AxhelmLanes<T, 2>::Type>{
+        entry(first.d_r, second.d_r),   entry(first.d_s, second.d_s),
+        entry(first.d_t, second.d_t),   entry(first.l_sr, second.l_sr),
+        entry(first.l_tr, second.l_tr), entry(first.l_ts, second.l_ts)};
+  }
   /// Geometric value `item` of a block; each element has `items` values.
   KOKKOS_FORCEINLINE_FUNCTION const T* geometry(LocalIndex block, int item, int items) const {
     return args.factors.data() + ElementLayout::geometry_offset(nq, block * lanes, item, items);
@@ -130,26 +168,21 @@ struct AxhelmElements {
  private:
   static constexpr int lanes = ElementLayout::lanes;
 
-  /// Calls combine(entry of Au, value) for surface values, and sets interior ones. Skips Dirichlet
+  /// Adds surface values to rows or puts them there, and sets interior values. Skips Dirichlet
   /// points and empty lanes, which have no row.
-  template <class Get, class Combine>
-  KOKKOS_FORCEINLINE_FUNCTION void store_in_rows(LocalIndex block,
-                                                 const ElementLayout::Column& column,
-                                                 const Get& get, const Combine& combine) const {
+  template <bool adds, class Get>
+  KOKKOS_FORCEINLINE_FUNCTION void write_rows(LocalIndex block, const ElementLayout::Column& column,
+                                              const Get& get) const {
     const IndexList entries = args.surface_entries(block);
-    T* const au = args.au.data();
-    T* const interior = au + interior_begin(block);
+    T* const rows = args.au.data() + entries.base;
+    const LocalIndex end = args.n_rows - entries.base;
+    T* const interior = args.au.data() + interior_begin(block);
     for_each_node(
         column,
         [&](int k, int point) {
-          alignas(Lanes) T of_lane[lanes];
-          write_lanes(of_lane, get(k));
-          for (int lane = 0; lane < lanes; ++lane) {
-            const LocalIndex entry = entries[point * lanes + lane];
-            if (entry < args.n_rows) combine(au[entry], of_lane[lane]);
-          }
+          lanes_to_rows<adds, T>(rows, entries.differences() + point * lanes, end, get(k));
         },
-        [&](int k, int point) { write_lanes(interior + point * lanes, get(k)); });
+        [&](int k, int point) { write_lanes<T>(interior + point * lanes, get(k)); });
   }
 
   /// Calls on_surface(k, surface point) or inside(k, interior point) for every node of a column.

@@ -70,7 +70,7 @@ class AxhelmGpu : protected AxhelmPieces<order, geometry, surface_results, Shape
 
  public:
   static constexpr int team_size = threads * blocks_per_team;
-  using Scratch = AxhelmScratch<team_size, team_size + blocks_per_team * scratch_of_block, T>;
+  using Scratch = AxhelmScratch<team_size, team_size + blocks_per_team * scratch_of_block, Lanes>;
 
   explicit AxhelmGpu(const AxhelmArgumentsOf<T>& arguments) : Pieces(arguments) {}
 

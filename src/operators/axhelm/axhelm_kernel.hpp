@@ -42,8 +42,8 @@ class AxhelmKernel : AxhelmBodyOf<order, geometry, surface_results, Shape, T> {
     const AxhelmArgumentsOf<T>& args = Body::m_elements.args;
     const LocalIndex blocks = args.last_block - args.first_block;
     if (blocks <= 0) return;
-    Policy policy(stream, (blocks + Shape::blocks_per_team - 1) / Shape::blocks_per_team,
-                  Body::team_size);
+    constexpr int of_team = Shape::blocks_per_team * Body::blocks_at_once;
+    Policy policy(stream, (blocks + of_team - 1) / of_team, Body::team_size);
     policy.set_scratch_size(Scratch::level(), Kokkos::PerTeam(Scratch::bytes()));
     Kokkos::parallel_for("nekbone_k: axhelm", light(policy), *this);
   }

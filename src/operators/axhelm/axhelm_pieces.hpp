@@ -4,6 +4,7 @@
 #pragma once
 
 #include "operators/axhelm/axhelm_elements.hpp"
+#include "operators/axhelm/axhelm_shape.hpp"
 #include "operators/axhelm/line_derivative.hpp"
 
 namespace nekbone_k {
@@ -24,8 +25,12 @@ template <int order, Geometry geometry, SurfaceResults surface_results, class Sh
           class T = double>
 class AxhelmPieces {
  protected:
-  using Lanes = LanesOf<T>;
   static constexpr int nq = order + 1;
+  /// Blocks in a register. Elements of low order have little work per surface value, and lose more
+  /// by joining two blocks than they gain.
+  static constexpr int blocks_at_once =
+      Shape::body == AxhelmBody::cpu && nq > 4 ? blocks_of_register<T> : 1;
+  using Lanes = typename AxhelmLanes<T, blocks_at_once>::Type;
   static constexpr int threads = Shape::threads_per_element_block;
   static constexpr int columns = nq * nq / threads;  // per thread
   static_assert(threads == 1 || columns == 1);       // the c-th one is column thread + c
@@ -52,9 +57,10 @@ class AxhelmPieces {
       m_elements.template entries<nq>(block, column_of(column).nodes, entries);
   }
 
-  /// Reads û = √w u at the nodes of a column: value k becomes u[k * stride]. `entries` is from
-  /// read_entries().
-  KOKKOS_FORCEINLINE_FUNCTION void load_column(LocalIndex block, int column,
+  /// Reads û = √w u at the nodes of a column: value k becomes u[k * stride]. `blocks` is a block or
+  /// a BlockPair. `entries` is from read_entries().
+  template <class Blocks>
+  KOKKOS_FORCEINLINE_FUNCTION void load_column(const Blocks& blocks, int column,
                                                const LocalIndex* entries, Lanes* u,
                                                int stride) const {
     const Column at = column_of(column);
@@ -62,19 +68,29 @@ class AxhelmPieces {
       u[k * stride] = at.root_weight * (m_root_weight[k] * value);
     };
     if constexpr (is_host_device) {
-      m_elements.load(block, at.nodes, set);
+      m_elements.load(blocks, at.nodes, set);
     } else {
       NEKBONE_K_UNROLL
       for (int k = 0; k < nq; ++k) set(k, m_elements.args.u(entries[k]));
     }
   }
 
-  /// Writes a column of Au, which is in the place where load_column() put û.
+  /// Writes a column of Au of the block that is `part` of the register. Au is in the place where
+  /// load_column() put û.
+  template <int part = 0>
   KOKKOS_FORCEINLINE_FUNCTION void store_column(LocalIndex block, int column,
                                                 const LocalIndex* entries, const Lanes* u,
                                                 int stride) const {
     const Column at = column_of(column);
-    const auto result = [&](int k) { return at.root_weight * (m_root_weight[k] * u[k * stride]); };
+    const auto result = [&](int k) {
+      const auto value = [&] {
+        if constexpr (blocks_at_once == 1)
+          return u[k * stride];
+        else
+          return AxhelmLanes<T, 2>::template of<part>(u[k * stride]);
+      }();
+      return at.root_weight * (m_root_weight[k] * value);
+    };
     if constexpr (surface_results == SurfaceResults::stored)
       m_elements.store(block, at.nodes, result);
     else if constexpr (is_host_device)
@@ -137,7 +153,7 @@ class AxhelmPieces {
 
  protected:
   AxhelmElements<StaticNq<nq>, T> m_elements;
-  LineDerivative<nq, T> m_derivative;
+  LineDerivative<nq, T, Lanes> m_derivative;
   T m_root_weight[nq];  // √w_i
   T m_node[nq];         // x_i
   T m_end[nq];          // diagonal of D̂ + D̂ᵀ: the face terms of integration by parts

@@ -19,14 +19,21 @@ namespace nekbone_k {
 ///
 /// Everything is force-inlined, because GCC assumes that a function which only prefetches has no
 /// effect and drops its calls.
-template <int nq, Geometry geometry, SurfaceResults surface_results, class T = double>
-class AxhelmPrefetch {
+///
+/// A pair of blocks has a stream of factors for each, and its second block's requests of u and Au
+/// are made along with those of the first.
+template <int nq, Geometry geometry, SurfaceResults surface_results, class T, int blocks_at_once>
+class AxhelmPrefetch;
+template <int nq, Geometry geometry, SurfaceResults surface_results, class T>
+class AxhelmPrefetch<nq, geometry, surface_results, T, 1> {
  public:
   template <class Elements>
-  KOKKOS_FORCEINLINE_FUNCTION AxhelmPrefetch(const Elements& elements, LocalIndex block) {
+  KOKKOS_FORCEINLINE_FUNCTION AxhelmPrefetch(const Elements& elements, LocalIndex block,
+                                             int blocks_at_once = 1) {
     if constexpr (geometry == Geometry::stored)  // all blocks form one stream
       m_factors = elements.factors(block, layers_ahead * nq * nq);
-    const LocalIndex next = block + 1 < elements.args.last_block ? block + 1 : block;
+    const LocalIndex next =
+        block + blocks_at_once < elements.args.last_block ? block + blocks_at_once : block;
     m_u = elements.args.u.data();
     m_u_surface = elements.args.surface_entries(next);
     m_u_interior = m_u + elements.interior_begin(next);
@@ -56,8 +63,8 @@ class AxhelmPrefetch {
   KOKKOS_FORCEINLINE_FUNCTION void at_point(int n) const {
     constexpr int n_surface = ElementLayout::n_surface(nq);
     if (n < n_surface) {
-      // Every other point is enough: the values of the next point mostly lie next to its own.
-      if (n % 2 == 0) {
+      // Not every point needs a request: the values of the next one mostly lie next to its own.
+      if (n % surface_points_at_once == 0) {
         fetch_entries<false>(m_u, m_u_surface, n);
         if constexpr (surface_results == SurfaceResults::added)
           fetch_entries<true>(m_au, m_au_surface, n);
@@ -74,6 +81,7 @@ class AxhelmPrefetch {
   static constexpr int lanes = ElementLayout::lanes;
   static constexpr int line = 64 / sizeof(T);  ///< of the cache, in values
   static constexpr int points_of_a_line = lanes < line ? line / lanes : 1;
+  static constexpr int surface_points_at_once = 2 * sizeof(double) / sizeof(T);
   static constexpr int steps = (1 + 6 + 1) * nq * nq;
   /// Values of factors requested per step, rounded up so that all factors of a block are
   /// requested.
@@ -104,6 +112,26 @@ class AxhelmPrefetch {
   const T *m_u = nullptr, *m_u_interior = nullptr;    // of the next block
   const T *m_au = nullptr, *m_au_interior = nullptr;  // of this block: stored, or all of Au
   IndexList m_u_surface{}, m_au_surface{};
+};
+template <int nq, Geometry geometry, SurfaceResults surface_results, class T>
+class AxhelmPrefetch<nq, geometry, surface_results, T, 2> {
+ public:
+  template <class Elements>
+  KOKKOS_FORCEINLINE_FUNCTION AxhelmPrefetch(const Elements& elements, LocalIndex block)
+      : m_first(elements, block, 2),
+        m_second(elements, block + 1 < elements.args.last_block ? block + 1 : block, 2) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION void step() {
+    m_first.step();
+    m_second.step();
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void at_point(int n) const {
+    m_first.at_point(n);
+    m_second.at_point(n);
+  }
+
+ private:
+  AxhelmPrefetch<nq, geometry, surface_results, T, 1> m_first, m_second;
 };
 
 }  // namespace nekbone_k

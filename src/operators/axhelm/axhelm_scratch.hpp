@@ -7,11 +7,9 @@
 
 namespace nekbone_k {
 
-/// `size` LanesOf<T> of scratch for each team of `team_size` threads.
-template <int team_size, int size, class T = double>
+/// `size` lanes of scratch for each team of `team_size` threads.
+template <int team_size, int size, class Lanes>
 struct AxhelmScratch {
-  using Lanes = LanesOf<T>;
-
   /// Bytes that a team uses.
   KOKKOS_FUNCTION static constexpr std::size_t used_bytes() { return sizeof(Lanes) * size; }
   /// Bytes to ask for, with some for the alignment, which Kokkos does not add.

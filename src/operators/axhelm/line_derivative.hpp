@@ -18,8 +18,8 @@ namespace nekbone_k {
 /// All callers use the coefficients in the same order. Where the loops unroll, a GPU reads them as
 /// launch constants and a CPU as memory operands. With AVX-512 such an operand may be one number
 /// for all lanes. AVX2 would need another instruction and a register, so each coefficient is stored
-/// per lane there.
-template <int nq, class T = double>
+/// per lane of `ValueLanes` there.
+template <int nq, class T = double, class ValueLanes = LanesOf<T>>
 class LineDerivative {
  public:
   explicit LineDerivative(const ScaledBasis& basis) {
@@ -123,7 +123,7 @@ class LineDerivative {
   static constexpr int half = nq / 2;
   static constexpr bool has_middle = nq % 2 == 1;
 
-  using Coefficient = std::conditional_t<Lanes::size() == 4, LanesOf<T>, T>;
+  using Coefficient = std::conditional_t<Lanes::size() == 4, ValueLanes, T>;
   static Coefficient coefficient(double value) { return Coefficient(static_cast<T>(value)); }
 
   Coefficient m_of_even[half][half], m_of_odd[half][half];
