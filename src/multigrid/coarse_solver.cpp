@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "core/errors.hpp"
+#include "core/lanes.hpp"
 #include "multigrid/dense_inverse.hpp"
 #include "multigrid/lattice_interpolation.hpp"
 #include "operators/elliptic_operator.hpp"
@@ -96,6 +97,25 @@ void sum_over_ranks(const Communicator& comm, T* values, LocalIndex n) {
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, values, n, type, MPI_SUM, comm.get()), "MPI_Allreduce");
 }
 
+/// Σ row[i] r[i] in SIMD lanes, with several sums so that none waits for the last addition.
+template <class T>
+T product_in_lanes(const T* row, const T* r, int n) {
+  constexpr int lanes = static_cast<int>(LanesOf<T>::size()), sums = 4;
+  LanesOf<T> parts[sums] = {T(0), T(0), T(0), T(0)};
+  int i = 0;
+  for (; i + sums * lanes <= n; i += sums * lanes) {
+    NEKBONE_K_UNROLL
+    for (int part = 0; part < sums; ++part)
+      parts[part] = fused_multiply_add(read_lanes(row + i + part * lanes),
+                                       read_lanes(r + i + part * lanes), parts[part]);
+  }
+  const LanesOf<T> all = (parts[0] + parts[1]) + (parts[2] + parts[3]);
+  T sum = 0;
+  for (; i < n; ++i) sum += row[i] * r[i];
+  for (int lane = 0; lane < lanes; ++lane) sum += all[lane];
+  return sum;
+}
+
 }  // namespace
 
 template <class T>
@@ -177,9 +197,11 @@ void CoarseSolver<T>::multiply_by_inverse(const ConstDeviceVector<T>& r,
       KOKKOS_LAMBDA(const typename Policy::member_type& team) {
         const int row = team.league_rank();
         T sum = 0;
-        Kokkos::parallel_reduce(
-            Kokkos::TeamThreadRange(team, n),
-            [&](int column, T& part) { part += matrix(row, column) * r(column); }, sum);
+        KOKKOS_IF_ON_HOST((sum = product_in_lanes(&matrix(row, 0), r.data(), n);))
+        KOKKOS_IF_ON_DEVICE(
+            (Kokkos::parallel_reduce(
+                 Kokkos::TeamThreadRange(team, n),
+                 [&](int column, T& part) { part += matrix(row, column) * r(column); }, sum);))
         Kokkos::single(Kokkos::PerTeam(team), [&]() { z(row) = sum; });
       });
 }

@@ -10,11 +10,20 @@ namespace {
 
 using Team = Kokkos::TeamPolicy<ExecutionSpace>::member_type;
 
+/// Nq if it is known at compile time, else 0.
+template <int nq>
+constexpr int known(StaticNq<nq>) {
+  return nq;
+}
+constexpr int known(RunTimeNq) { return 0; }
+
 /// Applies a matrix (n_to, n_from) along all three directions of a block of elements, a direction
 /// at a time.
 template <class T, class From, class To>
 struct TransferKernel {
   using Lanes = LanesOf<T>;
+  /// Values of a line that a CPU copies to registers.
+  static constexpr int copied = is_host_device ? known(From{}) : 0;
 
   AxhelmElements<From, T> from;  ///< reads args.u
   AxhelmElements<To, T> to;      ///< writes args.au and args.au_surface
@@ -62,12 +71,20 @@ struct TransferKernel {
                                             const ToLine& to_line, int to_step) const {
     const int n_from = from.nq, n_to = to.nq;
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, lines), [&](int line) {
-      const Lanes* const x = in + from_line(line);
+      const Lanes* x = in + from_line(line);
       Lanes* const y = out + to_line(line);
+      int step = from_step;
+      // In registers, because a compiler cannot know that writing y leaves x as it is.
+      [[maybe_unused]] Lanes line_of_x[copied > 0 ? copied : 1];
+      if constexpr (copied > 0) {
+        for (int m = 0; m < copied; ++m) line_of_x[m] = x[m * from_step];
+        x = line_of_x;
+        step = 1;
+      }
       for (int a = 0; a < n_to; ++a) {
         Lanes sum = Lanes(matrix(a * n_from)) * x[0];
         for (int m = 1; m < n_from; ++m)
-          sum = fused_multiply_add(Lanes(matrix(a * n_from + m)), x[m * from_step], sum);
+          sum = fused_multiply_add(Lanes(matrix(a * n_from + m)), x[m * step], sum);
         y[a * to_step] = sum;
       }
     });
