@@ -3,7 +3,10 @@
 /// Transfers between two meshes of one box.
 #pragma once
 
+#include <vector>
+
 #include "multigrid/sparse_rows.hpp"
+#include "multigrid/transfer.hpp"
 #include "multigrid/value_import.hpp"
 #include "operators/assembled_space.hpp"
 
@@ -13,22 +16,21 @@ namespace nekbone_k {
 /// transpose. The spaces may have any numbers of elements and any partitions: each rank first
 /// copies the values that it needs from their owners. So no sum depends on the partition.
 template <class T>
-class MeshTransfer {
+class MeshTransfer final : public Transfer<T> {
  public:
   /// Collective.
   MeshTransfer(const Communicator& comm, const AssembledSpace& fine, const AssembledSpace& coarse);
 
-  /// coarse = Pᵀ fine. Device memory, assembled. Collective.
-  void restrict_to(const DeviceVector<T>& fine, const DeviceVector<T>& coarse) {
+  void restrict_to(const DeviceVector<T>& fine, const DeviceVector<T>& coarse) override {
     m_restriction.multiply("nekbone_k: restrict to mesh", m_fine_values(fine), coarse);
   }
-  /// fine = P coarse. Device memory, assembled. Collective.
-  void prolong_to(const DeviceVector<T>& coarse, const DeviceVector<T>& fine) {
+  void prolong_to(const DeviceVector<T>& coarse, const DeviceVector<T>& fine) override {
     m_prolongation.multiply("nekbone_k: prolong to mesh", m_coarse_values(coarse), fine);
   }
   /// The gather–scatters that copy values of the fine and of the coarse space.
   GatherScatter& fine_gs() { return m_fine_values.gs(); }
   GatherScatter& coarse_gs() { return m_coarse_values.gs(); }
+  std::vector<GatherScatter*> own_gs() override { return {&fine_gs(), &coarse_gs()}; }
 
  private:
   struct Rows;

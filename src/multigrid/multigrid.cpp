@@ -9,6 +9,8 @@
 
 #include "core/entry_loop.hpp"
 #include "core/errors.hpp"
+#include "multigrid/mesh_transfer.hpp"
+#include "multigrid/order_transfer.hpp"
 #include "operators/null_space.hpp"
 #include "solver/lanczos.hpp"
 #include "solver/problem.hpp"
@@ -137,9 +139,9 @@ Multigrid<T>::Multigrid(const Communicator& comm, AssembledSpace& finest,
           same_mesh ? finer.space : nullptr);
       level.space = level.own_space.get();
       if (same_mesh)
-        finer.order_transfer = std::make_unique<OrderTransfer<T>>(*finer.space, *level.space);
+        finer.to_next = std::make_unique<OrderTransfer<T>>(*finer.space, *level.space);
       else
-        finer.mesh_transfer = std::make_unique<MeshTransfer<T>>(comm, *finer.space, *level.space);
+        finer.to_next = std::make_unique<MeshTransfer<T>>(comm, *finer.space, *level.space);
     }
     set_up(level, l == 0 ? &factors : nullptr, lambda, options);
   }
@@ -212,14 +214,18 @@ void Multigrid<T>::set_polynomial(ChebyshevKind kind, int degree) {
 }
 
 template <class T>
+std::vector<GatherScatter*> Multigrid<T>::Level::other_gs() const {
+  std::vector<GatherScatter*> others;
+  if (to_next) others = to_next->own_gs();
+  if (smoother->schwarz()) others.push_back(&smoother->schwarz()->gs());
+  return others;
+}
+
+template <class T>
 void Multigrid<T>::check() const {
   for (const Level& level : m_levels) {
     level.space->gs().check();
-    if (level.smoother->schwarz()) level.smoother->schwarz()->gs().check();
-    if (level.mesh_transfer) {
-      level.mesh_transfer->fine_gs().check();
-      level.mesh_transfer->coarse_gs().check();
-    }
+    for (const GatherScatter* const gs : level.other_gs()) gs->check();
   }
 }
 
@@ -284,15 +290,9 @@ void Multigrid<T>::cycle(std::size_t l) {
     cycle(l + 1);
   } else {
     const LevelVectors<T>& coarser = m_levels[l + 1].v;
-    if (level.order_transfer)
-      level.order_transfer->restrict_to(level.v.r, coarser.b);
-    else
-      level.mesh_transfer->restrict_to(level.v.r, coarser.b);
+    level.to_next->restrict_to(level.v.r, coarser.b);
     cycle(l + 1);
-    if (level.order_transfer)
-      level.order_transfer->prolong_to(coarser.x, level.v.z);
-    else
-      level.mesh_transfer->prolong_to(coarser.x, level.v.z);
+    level.to_next->prolong_to(coarser.x, level.v.z);
   }
   level.smoother->correct_and_smooth(level.v);
 }

@@ -7,10 +7,9 @@
 #include <vector>
 
 #include "multigrid/coarse_solver.hpp"
-#include "multigrid/mesh_transfer.hpp"
 #include "multigrid/multigrid_choice.hpp"
-#include "multigrid/order_transfer.hpp"
 #include "multigrid/smoother.hpp"
+#include "multigrid/transfer.hpp"
 
 namespace nekbone_k {
 
@@ -45,9 +44,10 @@ class Multigrid {
     double lambda_max = 0;  ///< bound of the eigenvalues of the preconditioned operator S A
     std::unique_ptr<Smoother<T>> smoother;
     LevelVectors<T> v;
-    // To the next level; both are null before the last.
-    std::unique_ptr<OrderTransfer<T>> order_transfer;
-    std::unique_ptr<MeshTransfer<T>> mesh_transfer;
+    std::unique_ptr<Transfer<T>> to_next;  ///< to the next level; null before the last
+
+    /// Its gather–scatters beside that of `space`: of Schwarz patches and of the transfer.
+    std::vector<GatherScatter*> other_gs() const;
   };
 
   /// Sets up all levels below `finest`, whose operator has λ = `lambda`. Keeps references.

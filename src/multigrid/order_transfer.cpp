@@ -169,8 +169,7 @@ OrderTransfer<T>::OrderTransfer(AssembledSpace& fine, AssembledSpace& coarse)
 }
 
 template <class T>
-void OrderTransfer<T>::restrict_to(const DeviceVector<T>& fine,
-                                   const DeviceVector<T>& coarse) const {
+void OrderTransfer<T>::restrict_to(const DeviceVector<T>& fine, const DeviceVector<T>& coarse) {
   transfer<T>("nekbone_k: restrict order", reads(m_fine, fine), writes(m_coarse, coarse),
               m_restriction, /*to_rows=*/false);
   m_coarse.gather_shared(coarse);
@@ -179,8 +178,7 @@ void OrderTransfer<T>::restrict_to(const DeviceVector<T>& fine,
 }
 
 template <class T>
-void OrderTransfer<T>::prolong_to(const DeviceVector<T>& coarse,
-                                  const DeviceVector<T>& fine) const {
+void OrderTransfer<T>::prolong_to(const DeviceVector<T>& coarse, const DeviceVector<T>& fine) {
   transfer<T>("nekbone_k: prolong order", reads(m_coarse, coarse), writes(m_fine, fine),
               m_prolongation, /*to_rows=*/true);
 }

@@ -3,6 +3,7 @@
 /// Transfers between two polynomial orders on one mesh.
 #pragma once
 
+#include "multigrid/transfer.hpp"
 #include "operators/assembled_space.hpp"
 
 namespace nekbone_k {
@@ -16,17 +17,15 @@ namespace nekbone_k {
 /// at its corners: that is how many elements of a box share them. At Dirichlet points there is no
 /// DOF.
 template <class T>
-class OrderTransfer {
+class OrderTransfer final : public Transfer<T> {
  public:
   /// Keeps references to the spaces. `coarse` was made with the elements of `fine`
   /// (AssembledSpace). Not collective.
   OrderTransfer(AssembledSpace& fine, AssembledSpace& coarse);
 
-  /// coarse = Pᵀ fine, with the exchange strategy of the coarse space. Device memory, assembled.
-  /// Collective.
-  void restrict_to(const DeviceVector<T>& fine, const DeviceVector<T>& coarse) const;
-  /// fine = P coarse. Device memory, assembled. Not collective.
-  void prolong_to(const DeviceVector<T>& coarse, const DeviceVector<T>& fine) const;
+  /// With the exchange strategy of the coarse space.
+  void restrict_to(const DeviceVector<T>& fine, const DeviceVector<T>& coarse) override;
+  void prolong_to(const DeviceVector<T>& coarse, const DeviceVector<T>& fine) override;
 
  private:
   AssembledSpace &m_fine, &m_coarse;
