@@ -187,19 +187,10 @@ class CgRun {
 
   /// Selects the V-cycle; without it, CG has no multigrid.
   MultigridRecord select_multigrid(const SolveConditions& conditions) {
-    m_multigrid.emplace(MultigridProblem{m_comm,
-                                         m_input,
-                                         m_space,
-                                         m_geometry,
-                                         a(),
-                                         **m_fused,
-                                         m_b,
-                                         m_v,
-                                         {m_exchange->name, guarded_name(*m_all_reduce)}},
+    m_multigrid.emplace(MultigridProblem{m_comm, m_input, m_space, m_geometry, a(), **m_fused, m_b,
+                                         m_v, conditions.machine, guarded_name(*m_all_reduce)},
                         m_guard);
-    const auto& paths = conditions.machine.paths;
-    return m_multigrid->select(m_input.tuning.budget_seconds, paths ? &*paths : nullptr,
-                               conditions.memory);
+    return m_multigrid->select(m_input.tuning.budget_seconds, conditions.memory);
   }
 
   CgResult iterate() {
@@ -281,13 +272,25 @@ class CgRun {
     });
   }
 
-  /// CG with Jacobi to the same reduction as that of `record`; for comparison with multigrid.
+  /// CG with Jacobi to the same reduction as that of `record`, for comparison with multigrid. It
+  /// gives up after twice the tuning budget, or after three times the set-up and the solve.
   JacobiComparison compare_with_jacobi(const SolveRecord& record) {
     const double enough = std::max(2 * m_input.tuning.budget_seconds,
                                    3 * (record.solve_seconds + record.multigrid->setup_seconds));
     return communicating([&] {
       const FusedVectorOps ops = fused_ops(m_comm, m_space, a().inverse_diagonal(), *m_all_reduce);
-      return m_multigrid->compare_with_jacobi(record.residual / record.rhs_norm, enough, ops);
+      const auto solve = [&](const CgOptions& options) {
+        Kokkos::deep_copy(ExecutionSpace(), m_v.r, m_b);
+        return conjugate_gradients(m_comm, a(), ops, m_v, options, [&](int) { m_guard.go_on(); });
+      };
+      constexpr int few = 5;
+      solve({few, 0});  // warms up
+      const double once = m_comm.max(solve({few, 0}).seconds) / few;
+      const double most = std::clamp(enough / std::max(once, 1e-9), 1.0, 1e6);
+      constexpr double attainable = 1e-15;
+      const CgResult result =
+          solve({static_cast<int>(most), std::max(record.residual / record.rhs_norm, attainable)});
+      return JacobiComparison{result.iterations, m_comm.max(result.seconds), result.converged};
     });
   }
 

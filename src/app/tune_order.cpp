@@ -118,8 +118,8 @@ TunedOrder tune_order(const Communicator& comm, const Case& input, const MeshSpe
     };
   }
   progress.stage(fmt::format("order {}: tuning the gather-scatter", order));
-  tune_or_replay(input, mesh.partition, machine, space.gs(), chosen_strategies(input), work, guard,
-                 record);
+  tune_or_replay(input, "exchanges", mesh.partition, machine, space.gs(), chosen_strategies(input),
+                 work, guard, record);
   return tuned;
 }
 

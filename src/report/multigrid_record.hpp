@@ -11,10 +11,18 @@
 
 #include "gs/field_kind.hpp"
 #include "multigrid/multigrid_choice.hpp"
+#include "tuning/decision_cache.hpp"
 #include "tuning/stage.hpp"
 #include "tuning/tuning_guard.hpp"
 
 namespace nekbone_k {
+
+/// Where a choice comes from. See OrderRecord for the members.
+struct ChoiceOrigin {
+  bool replayed = false;
+  std::string cache_note{};
+  std::optional<MadeChoice> made{};
+};
 
 /// All choices of a V-cycle.
 struct MultigridMethod {
@@ -36,6 +44,9 @@ struct MultigridCandidate : Verdict {
   std::optional<StageResult> timing{};  ///< the same in rounds
   bool tried = false;
   bool selected = false;
+
+  /// The median of the rounds, or what was measured once.
+  double seconds_per_digit() const { return timing ? timing->cost.median : once; }
 };
 
 /// One level of the selected V-cycle.
@@ -48,6 +59,7 @@ struct MultigridLevel {
   std::string strategy{};                    ///< of its exchanges; empty if nothing is exchanged
   std::optional<double> exchange_seconds{};  ///< one exchange; empty if it was not timed
   double seconds = 0;                        ///< of one V-cycle at this level
+  ChoiceOrigin origin{};                     ///< of the strategy
 };
 
 /// The V-cycle with one exchange strategy for all levels.
@@ -66,7 +78,8 @@ struct JacobiComparison {
 
 /// How the V-cycle was selected, and what it costs.
 struct MultigridRecord {
-  std::vector<MultigridCandidate> candidates;  ///< the first is the default
+  std::vector<MultigridCandidate> candidates;  ///< the first is the default, or that of a cache
+  ChoiceOrigin origin;                         ///< of the V-cycle
   std::string why;                             ///< why none was timed in rounds; empty if some were
   int rounds = 0, iterations = 0;              ///< iterations: most of a sample
   double tune_seconds = 0;

@@ -277,6 +277,8 @@ Json methods_json(const CgTuning& t) {
   };
 }
 
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
 Json multigrid_json(const std::optional<MultigridRecord>& record) {
   if (!record) return nullptr;
   Json candidates = Json::array(), levels = Json::array();
@@ -306,6 +308,8 @@ Json multigrid_json(const std::optional<MultigridRecord>& record) {
         {"strategy", level.strategy.empty() ? Json(nullptr) : Json(level.strategy)},
         {"exchange_s", optional_number(level.exchange_seconds)},
         {"cycle_s", number(level.seconds)},
+        {"replayed", level.origin.replayed},
+        {"cache_note", text_or_null(level.origin.cache_note)},
     });
   Json uniform = nullptr, jacobi = nullptr;
   if (const auto& u = record->uniform)
@@ -317,7 +321,9 @@ Json multigrid_json(const std::optional<MultigridRecord>& record) {
               {"solve_s", number(j->seconds)},
               {"converged", j->converged}};
   return {
-      {"why_no_other", record->why.empty() ? Json(nullptr) : Json(record->why)},
+      {"why_no_other", text_or_null(record->why)},
+      {"replayed", record->origin.replayed},
+      {"cache_note", text_or_null(record->origin.cache_note)},
       {"rounds", record->rounds},
       {"iterations", record->iterations},
       {"tune_s", number(record->tune_seconds)},

@@ -21,11 +21,6 @@ std::string orders_text(const std::vector<int>& orders) {
   return fmt::format("{}", fmt::join(orders, " "));
 }
 
-/// Seconds per digit.
-double seconds_of(const MultigridCandidate& candidate) {
-  return candidate.timing ? candidate.timing->cost.median : candidate.once;
-}
-
 /// The V-cycles that were tried, the fastest first.
 std::string candidates_text(const MultigridRecord& record, ReportDetail detail) {
   std::vector<const MultigridCandidate*> tried;
@@ -39,9 +34,9 @@ std::string candidates_text(const MultigridRecord& record, ReportDetail detail) 
   std::stable_sort(tried.begin(), tried.end(), [&](const auto* one, const auto* other) {
     if (one->verified != other->verified) return one->verified;
     if (one->timing.has_value() != other->timing.has_value()) return one->timing.has_value();
-    return seconds_of(*one) < seconds_of(*other);
+    return one->seconds_per_digit() < other->seconds_per_digit();
   });
-  const DurationFormat duration(tried.empty() ? 1 : seconds_of(*tried.front()));
+  const DurationFormat duration(tried.empty() ? 1 : tried.front()->seconds_per_digit());
   Table table({{"smoother", false},
                {"polynomial", false},
                {"degree"},
@@ -67,7 +62,7 @@ std::string candidates_text(const MultigridRecord& record, ReportDetail detail) 
     table.add({name(c->method.smoother), name(c->method.polynomial),
                std::to_string(c->method.degree), name(c->method.precision),
                orders_text(c->method.orders), fmt::format("{:.2f}", c->digits),
-               c->verified ? duration.text(seconds_of(*c)) : "-",
+               c->verified ? duration.text(c->seconds_per_digit()) : "-",
                c->timing     ? duration.interval(c->timing->cost.low, c->timing->cost.high)
                : c->verified ? "once"
                              : "-",
@@ -112,7 +107,18 @@ std::string levels_text(const MultigridRecord& record) {
                level.exchange_seconds ? seconds_text(*level.exchange_seconds) : "-",
                duration.text(level.seconds),
                fmt::format("{:.0f} %", 100 * level.seconds / record.cycle_seconds)});
-  return table.text();
+  std::string text = table.text();
+  Groups<std::string> notes;
+  number = 0;
+  for (const MultigridLevel& level : record.levels) {
+    ++number;
+    if (!level.origin.cache_note.empty())
+      add_to_group(notes, level.origin.cache_note, std::to_string(number));
+  }
+  for (const auto& [note, levels] : notes)
+    text += wrap("    cache: ", fmt::format("level{} {}: {}", levels.size() == 1 ? "" : "s",
+                                            fmt::join(levels, ", "), note));
+  return text;
 }
 
 /// After how many solves multigrid has made up for its set-up.
@@ -147,6 +153,7 @@ std::string multigrid_text(const MultigridRecord& record, ReportDetail detail) {
   text += candidates_text(record, detail);
   text += wrap("  Selected: ", selected == nullptr ? "none" : name(selected->method));
   if (!record.why.empty()) text += wrap("    ", record.why);
+  if (!record.origin.cache_note.empty()) text += wrap("    cache: ", record.origin.cache_note);
   text += wrap("  ", fmt::format("Tuning of multigrid took {}", seconds_text(record.tune_seconds)));
   if (record.levels.empty()) return text;
   text += "\n" + levels_text(record);

@@ -316,19 +316,10 @@ FlowRecord run_flow(const Communicator& comm, const Case& input, AssembledSpace&
   record.setup_seconds = comm.max(wall_seconds() - begin);
 
   progress.stage(fmt::format("order {}: selecting the V-cycle", record.order));
-  MultigridRun multigrid({comm,
-                          input,
-                          space,
-                          factors,
-                          *stiffness,
-                          *ops,
-                          source,
-                          flow->pressure_vectors(),
-                          {strategies.scalars.name, sum}},
+  MultigridRun multigrid({comm, input, space, factors, *stiffness, *ops, source,
+                          flow->pressure_vectors(), machine, sum},
                          guard);
-  const auto& paths = machine.paths;
-  record.multigrid =
-      multigrid.select(input.tuning.budget_seconds, paths ? &*paths : nullptr, memory);
+  record.multigrid = multigrid.select(input.tuning.budget_seconds, memory);
   if (record.multigrid->selected() == nullptr) {
     record.verdict = fmt::format(
         "no V-cycle helps with the pressure, the default because {}; try "

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "selection/multigrid_candidates.hpp"
 
+#include "report/report.hpp"
+
 namespace nekbone_k {
 namespace {
 
@@ -27,6 +29,18 @@ std::vector<std::vector<int>> order_lists(const Case& input) {
 }
 
 }  // namespace
+
+std::optional<MultigridMethod> MultigridChoices::find(const std::string& wanted) const {
+  for (const std::vector<int>& these : orders)
+    for (const SmootherKind smoother : smoothers)
+      for (const ChebyshevKind polynomial : polynomials)
+        for (const int degree : degrees)
+          for (const Precision precision : precisions) {
+            MultigridMethod method{these, smoother, polynomial, degree, precision};
+            if (name(method) == wanted) return method;
+          }
+  return {};
+}
 
 MultigridChoices multigrid_choices(const Case& input) {
   const MultigridChoice& pinned = input.multigrid;

@@ -3,6 +3,8 @@
 /// The V-cycles that a case allows.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "input/case.hpp"
@@ -24,6 +26,8 @@ struct MultigridChoices {
     return {orders.front(), smoothers.front(), polynomials.front(), degrees.front(),
             precisions.front()};
   }
+  /// The V-cycle of this name in the report, if the case allows it.
+  std::optional<MultigridMethod> find(const std::string& wanted) const;
 };
 
 /// The choices that the case allows. Only the defaults in a deterministic run, whose choices must

@@ -6,13 +6,14 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "core/errors.hpp"
+#include "core/format.hpp"
 #include "core/statistics.hpp"
 #include "core/system.hpp"
-#include "operators/overlap_work.hpp"
-#include "tuning/tuner.hpp"
-#include "tuning/verify.hpp"
+#include "report/report.hpp"
+#include "selection/replay.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -36,12 +37,6 @@ constexpr int usual_levels = 8;
 /// Samples of a V-cycle, whose median counts.
 constexpr int cycle_samples = 5;
 
-std::vector<Strategy> allowed_strategies(const Case& input) {
-  std::vector<Strategy> allowed;
-  for (const std::string& name : input.strategies) allowed.push_back(*find_strategy(name));
-  return allowed;
-}
-
 /// Whether two V-cycles can share their levels.
 bool has_levels_of(const MultigridMethod& one, const MultigridMethod& other) {
   return one.orders == other.orders && one.precision == other.precision &&
@@ -59,6 +54,17 @@ double digits_of(const CgResult& result, int iterations) {
   return std::log10(residual(begin) / residual(end)) / (end - begin);
 }
 
+/// Why the V-cycle of an earlier run cannot be taken, or nothing. It took `earlier_seconds` per
+/// digit.
+std::string objection(const MultigridCandidate& candidate, double earlier_seconds) {
+  const std::string which = name(candidate.method);
+  if (!candidate.available) return which + " is not available now: " + candidate.failure;
+  if (!candidate.verified) return which + " does not help now: " + candidate.failure;
+  if (candidate.once <= 1.5 * std::max(earlier_seconds, 0.0)) return {};
+  return fmt::format("{} now takes {} per digit, and {} when it was chosen", which,
+                     seconds_text(candidate.once), seconds_text(earlier_seconds));
+}
+
 /// A V-cycle of either precision as the preconditioner of flexible CG.
 template <class AnyMultigrid>
 struct AsInverse {
@@ -71,18 +77,33 @@ struct AsInverse {
 }  // namespace
 
 MultigridRun::MultigridRun(const MultigridProblem& problem, TuningGuard& guard)
-    : m_problem(problem), m_guard(guard), m_z(problem.space.make_vector("z")) {
+    : m_problem(problem),
+      m_guard(guard),
+      m_z(problem.space.make_vector("z")),
+      m_level_tuner(problem.comm, problem.input, problem.space, problem.machine, guard) {
   m_selected = multigrid_choices(problem.input).first();
 }
 
-void MultigridRun::communicating(const std::vector<Strategy>& exchanges,
-                                 const std::function<void()>& action) const {
-  std::function<void()> nested = action;
-  const auto guard_as = [&](const std::string& strategy) {
-    nested = [this, inner = std::move(nested), strategy] { guarded(m_guard, strategy, inner); };
+void MultigridRun::communicating(const Hierarchy* made, const std::function<void()>& action) const {
+  // As the gather–scatters say, because an audit selects other strategies.
+  std::vector<std::string> in_use{m_problem.sum_guarded_as, m_problem.space.gs().strategy().name};
+  const auto add = [&](const GatherScatter& gs, Precision precision) {
+    const std::string& strategy = gs.strategy({1, precision}).name;
+    if (std::find(in_use.begin(), in_use.end(), strategy) == in_use.end())
+      in_use.push_back(strategy);
   };
-  for (const Strategy& strategy : exchanges) guard_as(strategy.name);
-  for (const std::string& strategy : m_problem.guarded_as) guard_as(strategy);
+  if (made != nullptr && !made->tuned.exchanges.empty())
+    std::visit(
+        [&](const auto& m) {
+          for (const auto& level : m->levels()) {
+            add(level.space->gs(), made->method.precision);
+            for (const GatherScatter* const gs : level.other_gs()) add(*gs, made->method.precision);
+          }
+        },
+        made->multigrid);
+  std::function<void()> nested = action;
+  for (const std::string& strategy : in_use)
+    nested = [this, inner = std::move(nested), strategy] { guarded(m_guard, strategy, inner); };
   nested();
 }
 
@@ -91,7 +112,7 @@ MultigridRun::~MultigridRun() {
 }
 
 void MultigridRun::give_up(Hierarchy& made) const {
-  communicating(made.strategies, [&] { made.multigrid = {}; });
+  communicating(&made, [&] { made.multigrid = {}; });
 }
 
 double MultigridRun::slowest_seconds(const std::function<void()>& action) const {
@@ -102,7 +123,7 @@ double MultigridRun::slowest_seconds(const std::function<void()>& action) const 
   return m_problem.comm.max(wall_seconds() - begin);
 }
 
-// ---- Hierarchies and their exchanges ------------------------------------------------------------
+// ---- Hierarchies --------------------------------------------------------------------------------
 
 MultigridRun::Hierarchy* MultigridRun::find(const MultigridMethod& method) {
   for (Hierarchy& made : m_hierarchies)
@@ -116,88 +137,24 @@ MultigridRun::Hierarchy& MultigridRun::hierarchy_of(const MultigridMethod& metho
   hierarchy.method = method;
   with_value_type(method.precision, [&]<class T>(T) {
     std::unique_ptr<Multigrid<T>> made;
-    communicating({}, [&] {
+    communicating(nullptr, [&] {
       hierarchy.setup_seconds = slowest_seconds([&] {
         made = std::make_unique<Multigrid<T>>(m_problem.comm, m_problem.space, m_problem.geometry,
                                               m_problem.input.lambda,
                                               options_of(method, m_problem.input));
       });
     });
-    tune_exchanges(*made, hierarchy);
+    hierarchy.tuned = m_level_tuner.tune(*made, m_budget / usual_levels);
     hierarchy.multigrid = std::move(made);
   });
   return hierarchy;
 }
 
-template <class T>
-MultigridRun::LevelChoice MultigridRun::choose_exchange(typename Multigrid<T>::Level& level) {
-  GatherScatter& gs = level.space->gs();
-  const FieldKind kind{1, precision_of<T>};
-  LevelChoice choice{level.plan.order, level.plan.mesh.elements, precision_of<T>, {}, {}, {}};
-  for (const LevelChoice& made : m_choices)
-    if (made.order == choice.order && made.elements == choice.elements &&
-        made.precision == choice.precision) {
-      gs.select(kind, made.strategy);
-      return made;
-    }
-  if (level.space == &m_problem.space && precision_of<T> == Precision::double_) {
-    choice.strategy = gs.strategy(kind);  // CG selected it
-    choice.verified = {choice.strategy.name};
-    return choice;
-  }
-  TunerOptions options = m_problem.input.tuning;
-  options.budget_seconds = m_budget / usual_levels;
-  const TuningResult tuned =
-      tune(gs, kind, allowed_strategies(m_problem.input),
-           overlap_work(*level.a, level.v.z, level.v.az), options, m_guard, m_paths);
-  if (tuned.selected < 0)
-    throw InternalError(fmt::format(
-        "no exchange strategy is right at the multigrid level of order {}", level.plan.order));
-  const CandidateResult& selected = tuned.candidates[tuned.selected];
-  choice.strategy = selected.strategy;
-  for (const CandidateResult& candidate : tuned.candidates)
-    if (candidate.verified) choice.verified.push_back(candidate.strategy.name);
-  if (selected.own_stage()) choice.seconds = selected.own_stage()->cost.median;
-  m_choices.push_back(choice);
-  return choice;
-}
-
-template <class T>
-void MultigridRun::choose_transfer(GatherScatter& gs, const Strategy& of_level) {
-  const FieldKind kind{1, precision_of<T>};
-  Verifier verifier(m_problem.comm, gs.message_plan());
-  const Verdict verdict =
-      verify_candidate(of_level.name, m_guard.why_excluded(of_level.name), m_guard,
-                       [&] { return verifier.verify(of_level, m_guard.patience(), kind); });
-  gs.select(kind, verdict.verified ? of_level : first_strategy());
-}
-
-template <class T>
-void MultigridRun::tune_exchanges(Multigrid<T>& multigrid, Hierarchy& hierarchy) {
-  const bool exchanges = m_problem.comm.size() > 1;
-  const auto describe = [](const LevelPlan& plan) {
-    return MultigridLevel{
-        .order = plan.order, .elements = plan.mesh.elements, .total_dofs = plan.total_dofs()};
-  };
-  std::set<std::string> names;
-  for (auto& level : multigrid.levels()) {
-    MultigridLevel& described = hierarchy.levels.emplace_back(describe(level.plan));
-    described.eigenvalue_bound = level.lambda_max;
-    if (!exchanges) continue;
-    const LevelChoice choice = choose_exchange<T>(level);
-    described.strategy = choice.strategy.name;
-    described.exchange_seconds = choice.seconds;
-    hierarchy.exchanges.push_back(choice.strategy);
-    hierarchy.verified.push_back(choice.verified);
-    if (names.insert(choice.strategy.name).second) hierarchy.strategies.push_back(choice.strategy);
-    if (AdditiveSchwarz<T>* const schwarz = level.smoother->schwarz())
-      choose_transfer<T>(schwarz->gs(), choice.strategy);
-    if (level.mesh_transfer) {
-      choose_transfer<T>(level.mesh_transfer->fine_gs(), choice.strategy);
-      choose_transfer<T>(level.mesh_transfer->coarse_gs(), choice.strategy);
-    }
-  }
-  hierarchy.levels.emplace_back(describe(multigrid.coarsest())).is_direct = true;
+double MultigridRun::bytes_of(const MultigridMethod& method) const {
+  return with_value_type(method.precision, [&]<class T>(T) {
+    return Multigrid<T>::estimated_bytes(m_problem.space.mesh(),
+                                         options_of(method, m_problem.input));
+  });
 }
 
 // ---- The selection ------------------------------------------------------------------------------
@@ -209,7 +166,7 @@ CgResult MultigridRun::run(const MultigridMethod& method, const CgOptions& optio
              hierarchy.multigrid);
   Kokkos::deep_copy(ExecutionSpace(), m_problem.vectors.r, m_problem.b);
   CgResult result;
-  communicating(hierarchy.strategies, [&] {
+  communicating(&hierarchy, [&] {
     AsInverse<AnyMultigrid> inverse{hierarchy.multigrid};
     const double seconds = slowest_seconds([&] {
       result = flexible_conjugate_gradients(
@@ -302,23 +259,42 @@ std::size_t MultigridRun::time_in_rounds(MultigridRecord& record, std::size_t be
   return members[judge(stages, {})];
 }
 
-MultigridRecord MultigridRun::select(double budget_seconds, const MachinePaths* paths,
-                                     const MemoryBudget& memory) {
-  const Communicator& comm = m_problem.comm;
-  const double begin = wall_seconds();
-  const auto used = [&] { return comm.max(wall_seconds() - begin); };
-  m_paths = paths;
-  m_budget = budget_seconds;
-  MultigridRecord record;
+void MultigridRun::replay(const DecisionKey& key, const MemoryBudget& memory,
+                          MultigridRecord& record) {
+  ChoiceOrigin& origin = record.origin;
+  const KeptChoice kept = find_kept_choice(m_problem.comm, m_problem.input, key);
+  std::string why_not = kept.note;
+  if (!kept.name.empty()) {
+    const MultigridChoices choices = multigrid_choices(m_problem.input);
+    const std::optional<MultigridMethod> method = choices.find(kept.name);
+    const double held = memory.solve / memory.sharers - bytes_of(choices.first());
+    if (!method) {
+      why_not = fmt::format("{} names {}, which the input does not allow", kept.note, kept.name);
+    } else if (!memory.fits(m_problem.comm, held + bytes_of(*method))) {
+      why_not = kept.name + " does not fit in memory now";
+    } else {
+      MultigridCandidate candidate = try_once(*method);
+      why_not = objection(candidate, kept.cost_seconds);
+      if (why_not.empty()) {
+        origin.replayed = candidate.selected = true;
+        origin.cache_note = "the choice of " + kept.note;
+        record.candidates.push_back(std::move(candidate));
+        return;
+      }
+    }
+  }
+  origin.cache_note = "measured anew, as " + why_not;
+  if (kept.agreed) origin.made = {key, {}};
+}
 
+std::size_t MultigridRun::measure(const MemoryBudget& memory, MultigridRecord& record) {
+  const double begin = wall_seconds();
+  const auto used = [&] { return m_problem.comm.max(wall_seconds() - begin); };
   double held = memory.solve / memory.sharers;  // B of this rank; includes the first hierarchy
   const auto fits = [&](const MultigridMethod& method) {
     if (m_hierarchies.empty() || find(method) != nullptr) return true;
-    const double bytes = with_value_type(method.precision, [&]<class T>(T) {
-      return Multigrid<T>::estimated_bytes(m_problem.space.mesh(),
-                                           options_of(method, m_problem.input));
-    });
-    if (!memory.fits(comm, held + bytes)) return false;
+    const double bytes = bytes_of(method);
+    if (!memory.fits(m_problem.comm, held + bytes)) return false;
     held += bytes;
     return true;
   };
@@ -330,7 +306,7 @@ MultigridRecord MultigridRun::select(double budget_seconds, const MachinePaths* 
     const bool is_first = record.candidates.empty();
     MultigridCandidate& candidate = record.candidates.emplace_back();
     candidate.method = method;
-    if (!is_first && used() - tried_since > budget_seconds) {
+    if (!is_first && used() - tried_since > m_budget) {
       candidate.failure = "not tried: the time for tuning was used up";
     } else if (!fits(method)) {
       candidate.available = false;
@@ -360,10 +336,28 @@ MultigridRecord MultigridRun::select(double budget_seconds, const MachinePaths* 
   vary(&MultigridMethod::degree, choices.degrees);
   vary(&MultigridMethod::orders, choices.orders);
 
-  if (record.candidates[best].verified) {
-    MultigridCandidate& selected = record.candidates[time_in_rounds(record, best)];
-    selected.selected = true;
-    m_selected = selected.method;
+  return best;
+}
+
+MultigridRecord MultigridRun::select(double budget_seconds, const MemoryBudget& memory) {
+  const double begin = wall_seconds();
+  m_budget = budget_seconds;
+  MultigridRecord record;
+  if (m_problem.input.tuning_mode == TuningMode::cached)
+    replay(make_v_cycle_key(m_problem.input, m_problem.space.mesh().spec(), m_problem.machine),
+           memory, record);
+  if (!record.origin.replayed) {
+    const std::size_t best = measure(memory, record);
+    if (record.candidates[best].verified)
+      record.candidates[time_in_rounds(record, best)].selected = true;
+  }
+  if (const MultigridCandidate* const selected = record.selected()) {
+    m_selected = selected->method;
+    if (record.origin.made)
+      record.origin.made->decision = {name(m_selected), selected->seconds_per_digit(),
+                                      m_problem.machine.started};
+  } else {
+    record.origin.made.reset();
   }
   // Free the hierarchies that are not selected.
   for (auto made = m_hierarchies.begin(); made != m_hierarchies.end();) {
@@ -375,7 +369,7 @@ MultigridRecord MultigridRun::select(double budget_seconds, const MachinePaths* 
     made = m_hierarchies.erase(made);
   }
   if (record.selected() != nullptr) time_levels(record);
-  record.tune_seconds = used();
+  record.tune_seconds = m_problem.comm.max(wall_seconds() - begin);
   return record;
 }
 
@@ -384,10 +378,10 @@ MultigridRecord MultigridRun::select(double budget_seconds, const MachinePaths* 
 void MultigridRun::time_levels(MultigridRecord& record) {
   Hierarchy& hierarchy = hierarchy_of(m_selected);
   record.setup_seconds = hierarchy.setup_seconds;
-  record.levels = hierarchy.levels;
+  record.levels = hierarchy.tuned.levels;
   std::visit([&](const auto& m) { m->set_polynomial(m_selected.polynomial, m_selected.degree); },
              hierarchy.multigrid);
-  communicating(hierarchy.strategies, [&] {
+  communicating(&hierarchy, [&] {
     const auto usual_seconds = [&](const std::function<void()>& action) {
       std::vector<double> samples;
       for (int sample = 0; sample <= cycle_samples; ++sample) {
@@ -413,57 +407,66 @@ void MultigridRun::time_levels(MultigridRecord& record) {
 
 std::optional<UniformStrategy> MultigridRun::time_uniform(double cycle_seconds) {
   Hierarchy& hierarchy = hierarchy_of(m_selected);
+  const TunedLevels& tuned = hierarchy.tuned;
+  const auto is_right_everywhere = [&](const std::string& strategy) {
+    return std::all_of(tuned.verified.begin(), tuned.verified.end(), [&](const auto& names) {
+      return std::find(names.begin(), names.end(), strategy) != names.end();
+    });
+  };
   // Null: those of the levels. Others must be verified at every level.
   std::vector<const Strategy*> compared{nullptr};
-  for (const Strategy& strategy : hierarchy.strategies)
-    if (std::all_of(hierarchy.verified.begin(), hierarchy.verified.end(), [&](const auto& names) {
-          return std::find(names.begin(), names.end(), strategy.name) != names.end();
-        }))
+  std::set<std::string> names;
+  for (const Strategy& strategy : tuned.exchanges)
+    if (names.insert(strategy.name).second && is_right_everywhere(strategy.name))
       compared.push_back(&strategy);
   const double budget = m_budget / 4;
   const double rounds = 2.0 * (least_uniform_rounds + Rounds::warm_ups);
-  if (hierarchy.strategies.size() < 2 || compared.size() < 2 ||
+  if (names.size() < 2 || compared.size() < 2 ||
       rounds * static_cast<double>(compared.size()) * cycle_seconds > 4 * budget)
     return {};
 
   const FieldKind kind{1, hierarchy.method.precision};
   const auto select = [&](const Strategy* for_all) {
-    std::visit(
-        [&](const auto& m) {
-          for (std::size_t l = 0; l < m->levels().size(); ++l)
-            m->levels()[l].space->gs().select(kind, for_all ? *for_all : hierarchy.exchanges[l]);
-        },
-        hierarchy.multigrid);
+    communicating(&hierarchy, [&] {  // ends the use of the strategies so far
+      std::visit(
+          [&](const auto& m) {
+            for (std::size_t l = 0; l < m->levels().size(); ++l)
+              m->levels()[l].space->gs().select(kind, for_all ? *for_all : tuned.exchanges[l]);
+          },
+          hierarchy.multigrid);
+    });
   };
   const auto cycle = [&] { std::visit([](const auto& m) { m->cycle(0); }, hierarchy.multigrid); };
   std::vector<StageResult> results(compared.size());
   std::vector<StageResult*> stages;
   for (StageResult& result : results) stages.push_back(&result);
   std::optional<UniformStrategy> uniform;
-  communicating(hierarchy.strategies, [&] {
-    try {
-      Rounds(m_problem.comm)
-          .run(stages, nullptr,
-               {.seconds = budget, .least = least_uniform_rounds, .most = 50, .early_stop = false},
-               [&](std::size_t s) {
-                 select(compared[s]);
+  try {
+    Rounds(m_problem.comm)
+        .run(stages, nullptr,
+             {.seconds = budget, .least = least_uniform_rounds, .most = 50, .early_stop = false},
+             [&](std::size_t s) {
+               select(compared[s]);
+               double seconds = 0;
+               communicating(&hierarchy, [&] {
                  slowest_seconds(cycle);  // makes the resources of the strategies
                  m_guard.go_on();
-                 return slowest_seconds(cycle);
+                 seconds = slowest_seconds(cycle);
                });
-      judge(stages, {});
-      uniform.emplace();
-      uniform->selected_seconds = results[0].cost.median;
-      for (std::size_t s = 1; s < compared.size(); ++s)
-        if (s == 1 || results[s].cost.median < uniform->seconds) {
-          uniform->strategy = compared[s]->name;
-          uniform->seconds = results[s].cost.median;
-        }
-    } catch (const UnavailableError&) {
-      // On every rank: a strategy cannot be made once more.
-    }
-    select(nullptr);
-  });
+               return seconds;
+             });
+    judge(stages, {});
+    uniform.emplace();
+    uniform->selected_seconds = results[0].cost.median;
+    for (std::size_t s = 1; s < compared.size(); ++s)
+      if (s == 1 || results[s].cost.median < uniform->seconds) {
+        uniform->strategy = compared[s]->name;
+        uniform->seconds = results[s].cost.median;
+      }
+  } catch (const UnavailableError&) {
+    // On every rank: a strategy cannot be made once more.
+  }
+  select(nullptr);
   return uniform;
 }
 
@@ -472,7 +475,7 @@ void MultigridRun::with_selected(const std::function<void(const Inverse&)>& use)
   std::visit([&](const auto& m) { m->set_polynomial(m_selected.polynomial, m_selected.degree); },
              hierarchy.multigrid);
   AsInverse<AnyMultigrid> inverse{hierarchy.multigrid};
-  communicating(hierarchy.strategies, [&] {
+  communicating(&hierarchy, [&] {
     use([&](const DeviceVector<double>& r, const DeviceVector<double>& z, double norm) {
       inverse.apply(r, z, norm);
     });
@@ -482,22 +485,6 @@ void MultigridRun::with_selected(const std::function<void(const Inverse&)>& use)
 
 CgResult MultigridRun::solve(const CgOptions& options, const std::function<void(int)>& progress) {
   return run(m_selected, options, progress);
-}
-
-JacobiComparison MultigridRun::compare_with_jacobi(double tolerance, double seconds,
-                                                   const FusedVectorOps& ops) {
-  const auto solve = [&](const CgOptions& options) {
-    Kokkos::deep_copy(ExecutionSpace(), m_problem.vectors.r, m_problem.b);
-    return conjugate_gradients(m_problem.comm, m_problem.a, ops, m_problem.vectors, options,
-                               [&](int) { m_guard.go_on(); });
-  };
-  constexpr int few = 5;
-  solve({few, 0});
-  const double once = m_problem.comm.max(solve({few, 0}).seconds) / few;
-  const double most = std::clamp(seconds / std::max(once, 1e-9), 1.0, 1e6);
-  constexpr double attainable = 1e-15;
-  const CgResult result = solve({static_cast<int>(most), std::max(tolerance, attainable)});
-  return {result.iterations, m_problem.comm.max(result.seconds), result.converged};
 }
 
 double MultigridRun::least_bytes() const {

@@ -12,6 +12,7 @@
 
 #include "machine/machine_record.hpp"
 #include "report/multigrid_record.hpp"
+#include "selection/level_tuner.hpp"
 #include "selection/memory.hpp"
 #include "selection/multigrid_candidates.hpp"
 #include "solver/flexible_cg.hpp"
@@ -28,7 +29,8 @@ struct MultigridProblem {
   const FusedVectorOps& ops;  ///< without a preconditioner
   DeviceVector<double> b;
   CgVectors vectors;
-  std::vector<std::string> guarded_as;  ///< the exchange and the all-reduce of CG, to a guard
+  const MachineRecord& machine;
+  std::string sum_guarded_as;  ///< the all-reduce of CG, to a guard
 };
 
 /// Flexible CG with the V-cycles that a case allows. Construction, members and destruction are
@@ -41,7 +43,8 @@ class MultigridRun {
   MultigridRun(const MultigridRun&) = delete;
   MultigridRun& operator=(const MultigridRun&) = delete;
 
-  /// Selects a V-cycle:
+  /// Selects a V-cycle. In tuning mode cached, takes that of an earlier run for the same case on
+  /// the same machine if it still helps and takes at most 1.5 times as long as then. Otherwise:
   ///
   /// 1. It sets up the hierarchy of the default, and selects an exchange strategy for each level.
   /// 2. It measures the default in a few iterations. Then it varies precision, smoother,
@@ -51,10 +54,8 @@ class MultigridRun {
   ///    time per decimal digit of the residual. If rounds would take more than twice the budget,
   ///    the measurement of step 2 counts.
   ///
-  /// Then it times the levels of the selected V-cycle, and one strategy for all levels. `paths` may
-  /// be null.
-  MultigridRecord select(double budget_seconds, const MachinePaths* paths,
-                         const MemoryBudget& memory);
+  /// Then it times the levels of the selected V-cycle, and one strategy for all levels.
+  MultigridRecord select(double budget_seconds, const MemoryBudget& memory);
 
   /// z = M r, given ‖r‖.
   using Inverse = std::function<void(const DeviceVector<double>& r, const DeviceVector<double>& z,
@@ -64,10 +65,6 @@ class MultigridRun {
 
   /// Solves the problem with the selected V-cycle.
   CgResult solve(const CgOptions& options, const std::function<void(int)>& progress);
-
-  /// CG with the Jacobi preconditioner, to `tolerance` relative to ‖b‖. It gives up after about
-  /// `seconds`. `ops` have that preconditioner.
-  JacobiComparison compare_with_jacobi(double tolerance, double seconds, const FusedVectorOps& ops);
 
   /// Minimum traffic of one V-cycle on this rank, in bytes.
   double least_bytes() const;
@@ -79,31 +76,18 @@ class MultigridRun {
     MultigridMethod method;  ///< its polynomial may change
     AnyMultigrid multigrid;
     double setup_seconds = 0;
-    std::vector<MultigridLevel> levels;
-    std::vector<Strategy> exchanges;   ///< of the levels but the last; empty on one rank
-    std::vector<Strategy> strategies;  ///< the same, each once
-    std::vector<std::vector<std::string>> verified;  ///< those that are right at each level
-  };
-  /// The exchange that was selected for a level.
-  struct LevelChoice {
-    int order;
-    std::array<int, 3> elements;
-    Precision precision;
-    Strategy strategy;
-    std::optional<double> seconds;
-    std::vector<std::string> verified;  ///< strategies that are right there
+    TunedLevels tuned;
   };
 
   /// The hierarchy of a method, made at first use.
   Hierarchy& hierarchy_of(const MultigridMethod& method);
   Hierarchy* find(const MultigridMethod& method);
-  template <class T>
-  void tune_exchanges(Multigrid<T>& multigrid, Hierarchy& hierarchy);
-  template <class T>
-  LevelChoice choose_exchange(typename Multigrid<T>::Level& level);
-  /// Selects the strategy of a level for a gather–scatter beside it, if it is right there.
-  template <class T>
-  void choose_transfer(GatherScatter& gs, const Strategy& of_level);
+  /// Bytes of the levels of a method on this rank, an estimate.
+  double bytes_of(const MultigridMethod& method) const;
+  /// The V-cycle of an earlier run, or why it cannot be taken.
+  void replay(const DecisionKey& key, const MemoryBudget& memory, MultigridRecord& record);
+  /// Measures V-cycles. Returns the index of the best candidate.
+  std::size_t measure(const MemoryBudget& memory, MultigridRecord& record);
   /// Solves by a method and measures the time.
   CgResult run(const MultigridMethod& method, const CgOptions& options,
                const std::function<void(int)>& progress = {});
@@ -118,19 +102,17 @@ class MultigridRun {
   double slowest_seconds(const std::function<void()>& action) const;
   /// Frees the levels of a hierarchy.
   void give_up(Hierarchy& made) const;
-  /// Calls `action` under the guard of `exchanges` and of the strategies of CG, because any of them
-  /// may hang.
-  void communicating(const std::vector<Strategy>& exchanges,
-                     const std::function<void()>& action) const;
+  /// Calls `action` under the guard of the strategies that CG and `made` use, because any of them
+  /// may hang. `made` may be null.
+  void communicating(const Hierarchy* made, const std::function<void()>& action) const;
 
   MultigridProblem m_problem;
   TuningGuard& m_guard;
-  const MachinePaths* m_paths = nullptr;
   double m_budget = 0;          ///< s
   int m_sample_iterations = 0;  ///< 0: not known before the default was tried
   DeviceVector<double> m_z;
   std::list<Hierarchy> m_hierarchies;  // a list, so that addresses stay valid
-  std::vector<LevelChoice> m_choices;
+  LevelTuner m_level_tuner;
   MultigridMethod m_selected;
 };
 

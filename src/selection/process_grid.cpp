@@ -187,7 +187,7 @@ void tune_grid(const Communicator& comm, const Case& input, const MachineRecord&
     return measure(comm, input, guard, progress, measured, grid);
   };
 
-  KeptGrid kept;
+  KeptChoice kept;
   if (input.tuning_mode == TuningMode::cached) {
     kept = find_kept_grid(comm, input, machine, grid.order);
     const auto found =
@@ -208,7 +208,7 @@ void tune_grid(const Communicator& comm, const Case& input, const MachineRecord&
         return;
       }
       for (GridCandidate* measured : both) measured->timing.reset();
-      kept = {.name = "", .note = objection, .agreed = kept.agreed};
+      kept = {.name = "", .note = objection, .agreed = kept.agreed, .cost_seconds = 0};
     }
   }
   const std::string failure = measure_if_it_fits(tried);

@@ -250,10 +250,12 @@ DecisionKey make_decision_key(const Case& input, const Partition& partition,
           }};
 }
 
-void tune_or_replay(const Case& input, const Partition& partition, const MachineRecord& machine,
-                    GatherScatter& gs, std::span<const Strategy> strategies,
-                    const OverlapWork& work, TuningGuard& guard, OrderRecord& record) {
+void tune_or_replay(const Case& input, const std::string& kind, const Partition& partition,
+                    const MachineRecord& machine, GatherScatter& gs,
+                    std::span<const Strategy> strategies, const OverlapWork& work,
+                    TuningGuard& guard, OrderRecord& record) {
   DecisionKey key = make_decision_key(input, partition, machine, record.order);
+  key.kind = kind;
   key.fields["work"] = work.name;
   auto result = tune_or_take(
       gs.communicator(), input, machine, key, strategies, find_strategy,
@@ -283,16 +285,19 @@ AllReduceRecord tune_or_replay(const Communicator& comm, const Case& input,
           std::move(result.made)};
 }
 
-KeptGrid find_kept_grid(const Communicator& comm, const Case& input, const MachineRecord& machine,
-                        int order) {
-  const DecisionKey key = make_grid_key(input, machine, order);
+KeptChoice find_kept_choice(const Communicator& comm, const Case& input, const DecisionKey& key) {
   const std::string why_not = disagreement(comm, key);
-  if (!why_not.empty()) return {"", why_not, false};
+  if (!why_not.empty()) return {"", why_not, false, 0};
   const Looked looked = look_up(comm, DecisionCache(input.tuning_cache), key);
-  return {looked.strategy, looked.note, true};
+  return {looked.strategy, looked.note, true, looked.cost_seconds};
 }
 
-void make_grid_choice(const Case& input, const MachineRecord& machine, const KeptGrid& found,
+KeptChoice find_kept_grid(const Communicator& comm, const Case& input, const MachineRecord& machine,
+                          int order) {
+  return find_kept_choice(comm, input, make_grid_key(input, machine, order));
+}
+
+void make_grid_choice(const Case& input, const MachineRecord& machine, const KeptChoice& found,
                       GridRecord& grid) {
   const std::string reason =
       found.name.empty() ? found.note
@@ -302,6 +307,33 @@ void make_grid_choice(const Case& input, const MachineRecord& machine, const Kep
   const double cost = grid.candidates[grid.selected].timing->cost.median;
   grid.made = {make_grid_key(input, machine, grid.order),
                {grid.partition().name(), cost, machine.started}};
+}
+
+DecisionKey make_v_cycle_key(const Case& input, const MeshSpec& mesh,
+                             const MachineRecord& machine) {
+  DecisionKey key = make_decision_key(input, mesh.partition, machine, input.solver_order);
+  key.kind = "V-cycles";
+  const auto pin = [&](const char* name, const auto& value, const auto& text) {
+    key.fields[std::string("solver.multigrid.") + name] = value ? text(*value) : "auto";
+  };
+  const auto named = [](auto value) { return std::string(name(value)); };
+  const MultigridChoice& pins = input.multigrid;
+  pin("orders", pins.orders, [](const std::vector<int>& orders) { return joined(orders); });
+  pin("smoother", pins.smoother, named);
+  pin("polynomial", pins.polynomial, named);
+  pin("degree", pins.degree, [](int degree) { return std::to_string(degree); });
+  pin("precision", pins.precision, named);
+  key.fields["solver.multigrid.coarse_dofs"] = std::to_string(pins.coarse_dofs);
+  // Convergence depends on the equation and on the shape of the elements.
+  key.fields["lambda"] = fmt::format("{}", input.lambda);
+  key.fields["problem"] = name(input.problem);
+  key.fields["extent"] = joined(mesh.extent);
+  key.fields["deformation"] = mesh.deformation == Deformation::none
+                                  ? "none"
+                                  : fmt::format("{} {}", name(mesh.deformation), mesh.epsilon);
+  key.fields["memory limit"] =
+      input.memory_limit_gib > 0 ? fmt::format("{} GiB", input.memory_limit_gib) : "none";
+  return key;
 }
 
 std::string keep_choices(const Communicator& comm, const Case& input, const std::string& doubt,
@@ -317,7 +349,7 @@ std::string keep_choices(const Communicator& comm, const Case& input, const std:
     note += "; " + outcome;
     add_to_group(outcomes, outcome, &*made);
   };
-  const SolveRecord* const solve = record.solve ? &*record.solve : nullptr;
+  SolveRecord* const solve = record.solve ? &*record.solve : nullptr;
   keep(record.grid.made, "", record.grid.why);
   if (record.all_reduce)
     keep(record.all_reduce->made, solve ? objection_of(solve->sum_audit) : "",
@@ -330,6 +362,17 @@ std::string keep_choices(const Communicator& comm, const Case& input, const std:
                                     : objection_of(solve->audit),
          order.cache_note);
   }
+  const auto keep_multigrid = [&](std::optional<MultigridRecord>& multigrid,
+                                  const std::string& its_doubt) {
+    if (!multigrid) return;
+    keep(multigrid->origin.made, its_doubt, multigrid->origin.cache_note);
+    for (MultigridLevel& level : multigrid->levels)
+      keep(level.origin.made, its_doubt, level.origin.cache_note);
+  };
+  if (solve) keep_multigrid(solve->multigrid, solve->passed ? "" : "CG did not pass with it");
+  if (record.flow)
+    keep_multigrid(record.flow->multigrid,
+                   record.flow->passed ? "" : "the flow did not pass with it");
   std::string text;
   for (const auto& [outcome, choices] : outcomes)
     text += fmt::format("{}{}: {}", text.empty() ? "" : "; ",

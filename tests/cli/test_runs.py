@@ -651,6 +651,30 @@ class Strategies(RunTest):
             self.assertFalse(order["replayed"])
             self.assertIn("partition was", order["cache_note"])
 
+    def test_a_v_cycle_of_an_earlier_run_is_taken(self):
+        cached = {"gather_scatter__tuning__mode": "cached", "solver__preconditioner": "multigrid",
+                  "gather_scatter__audit": "false",
+                  "gather_scatter__tuning__cache": str(self.new_folder() / "cache.json")}
+        first, run = self.keeping(2, **cached)
+        multigrid = first["solve"]["multigrid"]
+        self.assertFalse(multigrid["replayed"])
+        self.assertRegex(multigrid["cache_note"], "measured anew, as .*; kept in", str(run))
+        self.assertEqual([bool(level["cache_note"]) for level in multigrid["levels"]],
+                         [level["exchange_s"] is not None for level in multigrid["levels"]])
+        for _ in range(3):  # as above
+            again, run = self.passing(2, **cached)
+            multigrid = again["solve"]["multigrid"]
+            if multigrid["replayed"]:
+                break
+        self.assertTrue(multigrid["replayed"], str(run))
+        self.assertIn("the choice of", multigrid["cache_note"])
+        self.assertRegex(" ".join(run.out.split()), r"Selected: (jacobi|schwarz), .* cache: the choice of .*, chosen 20")
+        [only] = multigrid["candidates"]
+        self.assertTrue(only["selected"] and only["verified"])
+        other, _ = self.passing(2, operator__lambda="2", **cached)
+        self.assertFalse(other["solve"]["multigrid"]["replayed"])
+        self.assertIn("lambda was 1, now 2", other["solve"]["multigrid"]["cache_note"])
+
     def test_choices_that_hold_no_more_are_not_taken(self):
         path = str(self.new_folder() / "cache.json")
         cached = {"gather_scatter__tuning__mode": "cached", "gather_scatter__tuning__cache": path}

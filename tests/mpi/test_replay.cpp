@@ -101,6 +101,84 @@ TEST_F(Replay, KeepsNoChoiceThatWasWrongInCg) {
   EXPECT_TRUE(contains(m_record.orders[1].cache_note, "not kept: host-put was WRONG in CG"));
 }
 
+TEST_F(Replay, KeepsAVCycleIfCgPassed) {
+  for (const bool passed : {true, false}) {
+    MultigridRecord& multigrid = m_record.solve->multigrid.emplace();
+    multigrid.origin.made = made("V-cycles");
+    multigrid.levels.resize(2);
+    multigrid.levels.front().origin.made = made("exchanges of levels");
+    m_record.solve->passed = passed;
+    kept();
+    for (const ChoiceOrigin& origin : {multigrid.origin, multigrid.levels.front().origin}) {
+      EXPECT_TRUE(contains(origin.cache_note,
+                           passed ? "; kept in " : "; not kept: CG did not pass with it"))
+          << origin.cache_note;
+    }
+    EXPECT_EQ(multigrid.levels.back().origin.cache_note, "");
+    if (m_comm.is_root() && passed) {
+      EXPECT_TRUE(DecisionCache(m_record.input.tuning_cache)
+                      .find(multigrid.origin.made->key)
+                      .decision.has_value());
+    }
+  }
+}
+
+TEST_F(Replay, KeepsAVCycleIfTheFlowPassed) {
+  for (const bool passed : {true, false}) {
+    FlowRecord& flow = m_record.flow.emplace();
+    MultigridRecord& multigrid = flow.multigrid.emplace();
+    multigrid.origin.made = made("V-cycles");
+    flow.passed = passed;
+    kept();
+    EXPECT_TRUE(contains(multigrid.origin.cache_note,
+                         passed ? "; kept in " : "; not kept: the flow did not pass with it"))
+        << multigrid.origin.cache_note;
+  }
+}
+
+TEST_F(Replay, KeyOfAVCycleNamesWhatItDependsOn) {
+  const Case input = m_record.input;
+  const auto key = [&](const Case& other) {
+    return make_v_cycle_key(other, other.mesh, m_record.machine);
+  };
+  const auto expect_difference = [&](const char* difference, const auto& change) {
+    Case other = input;
+    change(other);
+    const auto found = key(input).differences(key(other));
+    ASSERT_EQ(found.size(), 1u) << difference;
+    EXPECT_TRUE(contains(found.front(), difference)) << found.front();
+  };
+  EXPECT_EQ(key(input), key(input));
+  EXPECT_EQ(key(input).kind, "V-cycles");
+  expect_difference("lambda was", [](Case& other) { other.lambda += 1; });
+  expect_difference("extent was", [](Case& other) { other.mesh.extent[2] *= 2; });
+  expect_difference("now kershaw 0.25", [](Case& other) {
+    other.mesh.deformation = Deformation::kershaw;
+    other.mesh.epsilon = 0.25;
+  });
+  expect_difference("periodic was", [](Case& other) { other.mesh.periodic[0] ^= true; });
+  expect_difference("problem was", [](Case& other) {
+    other.problem =
+        other.problem == ProblemKind::nekbone ? ProblemKind::manufactured : ProblemKind::nekbone;
+  });
+  expect_difference("order was", [](Case& other) { ++other.solver_order; });
+  expect_difference("solver.multigrid.orders was auto, now 7, 1", [](Case& other) {
+    other.multigrid.orders = {7, 1};
+  });
+  expect_difference("solver.multigrid.smoother was auto, now schwarz",
+                    [](Case& other) { other.multigrid.smoother = SmootherKind::schwarz; });
+  expect_difference("solver.multigrid.polynomial was auto, now chebyshev-1",
+                    [](Case& other) { other.multigrid.polynomial = ChebyshevKind::first; });
+  expect_difference("solver.multigrid.degree was auto, now 2",
+                    [](Case& other) { other.multigrid.degree = 2; });
+  expect_difference("solver.multigrid.precision was auto, now double",
+                    [](Case& other) { other.multigrid.precision = Precision::double_; });
+  expect_difference("solver.multigrid.coarse_dofs was",
+                    [](Case& other) { other.multigrid.coarse_dofs += 1; });
+  expect_difference("memory limit was none, now 2 GiB",
+                    [](Case& other) { other.memory_limit_gib = 2; });
+}
+
 TEST_F(Replay, SaysNothingWhereNothingWasChosen) {
   m_record.grid.made.reset();
   m_record.all_reduce->made.reset();
