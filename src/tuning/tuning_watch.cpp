@@ -4,6 +4,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "core/errors.hpp"
 #include "core/standard_streams.hpp"
 #include "gs/strategy_table.hpp"
@@ -74,9 +78,14 @@ void TuningWatch::watch() {
     m_watchdog.rest();
     return;
   }
+  std::vector<std::string> in_use;  // each once, because uses of a strategy may nest
   std::string what;
-  for (const std::string& name : m_entered) what += (what.empty() ? "" : " with ") + in_words(name);
-  m_journal.trying(m_entered, m_started);
+  for (const std::string& name : m_entered) {
+    if (std::find(in_use.begin(), in_use.end(), name) != in_use.end()) continue;
+    in_use.push_back(name);
+    what += (what.empty() ? "" : " with ") + in_words(name);
+  }
+  m_journal.trying(in_use, m_started);
   m_watchdog.watch(what, watched_for * m_patience);
 }
 
