@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -158,7 +159,13 @@ void Multigrid<T>::set_up(Level& level, const GeometricFactors* finest, double l
   const GeometricFactors& factors = finest ? *finest : *made;
   auto in_double = std::make_unique<EllipticOperator>(space, factors, lambda);
   const DeviceVector<double> inverse_diagonal = in_double->inverse_diagonal();
-  if (!std::is_same_v<T, double> && finest) m_scale = scale_of(m_comm, inverse_diagonal);
+  if (!std::is_same_v<T, double> && finest) {
+    m_scale = scale_of(m_comm, inverse_diagonal);
+    // As SingleFactors::kernel_lambda(), but before anything is made, and on every rank.
+    if (!(std::abs(lambda / m_scale / m_scale) <= std::numeric_limits<float>::max()))
+      throw BeyondSingle(
+          fmt::format("lambda {:g} is beyond single precision on this mesh", lambda));
+  }
   // The sums of Schwarz patches depend on the division among ranks.
   std::unique_ptr<AdditiveSchwarz<T>> schwarz;
   if (options.smoother == SmootherKind::schwarz && space.mesh().order() >= least_schwarz_order &&

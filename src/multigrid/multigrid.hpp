@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/errors.hpp"
 #include "multigrid/coarse_solver.hpp"
 #include "multigrid/multigrid_choice.hpp"
 #include "multigrid/smoother.hpp"
@@ -26,6 +27,12 @@ struct MultigridOptions {
 inline constexpr double eigenvalue_margin = 1.1;
 /// Steps of Lanczos' method for that estimate.
 inline constexpr int eigenvalue_steps = 15;
+
+/// Single precision cannot hold the operator. All ranks raise it with the same text.
+class BeyondSingle : public UnavailableError {
+ public:
+  using UnavailableError::UnavailableError;
+};
 
 /// M ≈ A⁻¹: one V-cycle with the same number of smoothing steps before and after coarser levels, so
 /// M is symmetric. With T = float, all levels are in single precision. Operators and vectors are
@@ -52,7 +59,8 @@ class Multigrid {
 
   /// Sets up all levels below `finest`, whose operator has λ = `lambda`. Keeps references.
   /// Collective, and so is destruction. Throws InternalError if the coarsest operator is not
-  /// positive definite, and InputError on every rank if it has more than most_direct_dofs.
+  /// positive definite, and on every rank InputError if it has more than most_direct_dofs, or
+  /// BeyondSingle.
   Multigrid(const Communicator& comm, AssembledSpace& finest, const GeometricFactors& factors,
             double lambda, const MultigridOptions& options);
 

@@ -35,15 +35,44 @@ struct MultigridMethod {
   friend bool operator==(const MultigridMethod&, const MultigridMethod&) = default;
 };
 
+/// How the trial of a V-cycle ended.
+enum class TrialEnd {
+  not_tried,
+  measured,    ///< its rate of convergence is known
+  slower,      ///< given up, because it takes longer than another
+  unfinished,  ///< the budget ended before its rate was known
+  failed       ///< CG broke down, or gained too little
+};
+
+/// The name in the JSON report.
+inline const char* name(TrialEnd end) {
+  switch (end) {
+    case TrialEnd::not_tried:
+      return "not tried";
+    case TrialEnd::measured:
+      return "measured";
+    case TrialEnd::slower:
+      return "slower";
+    case TrialEnd::unfinished:
+      return "unfinished";
+    case TrialEnd::failed:
+      break;
+  }
+  return "failed";
+}
+
 /// The result of one V-cycle that the run tried.
 struct MultigridCandidate : Verdict {
   MultigridMethod method;
-  double digits = 0;                    ///< decimal digits of the residual per iteration
+  TrialEnd trial = TrialEnd::not_tried;
+  /// Decimal digits of the residual per iteration; if the rate is not known, of all iterations.
+  double digits = 0;
   double iteration_seconds = 0;         ///< s, measured once
-  double once = 0;                      ///< s per decimal digit, measured once
+  double once = 0;                      ///< s per decimal digit, measured once; 0 if not known
   std::optional<StageResult> timing{};  ///< the same in rounds
-  bool tried = false;
   bool selected = false;
+
+  bool tried() const { return trial != TrialEnd::not_tried; }
 
   /// The median of the rounds, or what was measured once.
   double seconds_per_digit() const { return timing ? timing->cost.median : once; }
@@ -81,6 +110,7 @@ struct MultigridRecord {
   std::vector<MultigridCandidate> candidates;  ///< the first is the default, or that of a cache
   ChoiceOrigin origin;                         ///< of the V-cycle
   std::string why;                             ///< why none was timed in rounds; empty if some were
+  bool budget_ended = false;                   ///< before all that the run would have tried
   int rounds = 0, iterations = 0;              ///< iterations: most of a sample
   double tune_seconds = 0;
   double setup_seconds = 0;  ///< of the selected hierarchy, without tuning

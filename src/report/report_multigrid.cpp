@@ -21,12 +21,19 @@ std::string orders_text(const std::vector<int>& orders) {
   return fmt::format("{}", fmt::join(orders, " "));
 }
 
+std::string note_of(const MultigridCandidate& candidate) {
+  if (!candidate.verified) return "excluded";
+  if (candidate.trial == TrialEnd::slower) return "slower";
+  if (candidate.trial == TrialEnd::unfinished) return "unfinished";
+  return candidate.timing && candidate.timing->tie ? "tie" : "";
+}
+
 /// The V-cycles that were tried, the fastest first.
 std::string candidates_text(const MultigridRecord& record, ReportDetail detail) {
   std::vector<const MultigridCandidate*> tried;
   Groups<std::string> others;  // by reason
   for (const MultigridCandidate& c : record.candidates) {
-    if (c.tried)
+    if (c.tried())
       tried.push_back(&c);
     else
       add_to_group(others, c.failure, name(c.method));
@@ -34,6 +41,8 @@ std::string candidates_text(const MultigridRecord& record, ReportDetail detail) 
   std::stable_sort(tried.begin(), tried.end(), [&](const auto* one, const auto* other) {
     if (one->verified != other->verified) return one->verified;
     if (one->timing.has_value() != other->timing.has_value()) return one->timing.has_value();
+    if ((one->trial == TrialEnd::measured) != (other->trial == TrialEnd::measured))
+      return one->trial == TrialEnd::measured;
     return one->seconds_per_digit() < other->seconds_per_digit();
   });
   const DurationFormat duration(tried.empty() ? 1 : tried.front()->seconds_per_digit());
@@ -62,14 +71,11 @@ std::string candidates_text(const MultigridRecord& record, ReportDetail detail) 
     table.add({name(c->method.smoother), name(c->method.polynomial),
                std::to_string(c->method.degree), name(c->method.precision),
                orders_text(c->method.orders), fmt::format("{:.2f}", c->digits),
-               c->verified ? duration.text(c->seconds_per_digit()) : "-",
-               c->timing     ? duration.interval(c->timing->cost.low, c->timing->cost.high)
-               : c->verified ? "once"
-                             : "-",
-               !c->verified                  ? "excluded"
-               : c->timing && c->timing->tie ? "tie"
-                                             : "",
-               c->selected ? "SELECTED" : ""});
+               c->trial == TrialEnd::measured ? duration.text(c->seconds_per_digit()) : "-",
+               c->timing ? duration.interval(c->timing->cost.low, c->timing->cost.high)
+               : c->trial == TrialEnd::measured ? "once"
+                                                : "-",
+               note_of(*c), c->selected ? "SELECTED" : ""});
     if (!c->verified) table.add_text("    ", c->failure);
   }
   if (hidden > 0)
@@ -153,6 +159,10 @@ std::string multigrid_text(const MultigridRecord& record, ReportDetail detail) {
   text += candidates_text(record, detail);
   text += wrap("  Selected: ", selected == nullptr ? "none" : name(selected->method));
   if (!record.why.empty()) text += wrap("    ", record.why);
+  if (record.budget_ended)
+    text += wrap("    ",
+                 "the tuning budget ended before all V-cycles were measured; "
+                 "gather_scatter.tuning.budget_seconds sets it");
   if (!record.origin.cache_note.empty()) text += wrap("    cache: ", record.origin.cache_note);
   text += wrap("  ", fmt::format("Tuning of multigrid took {}", seconds_text(record.tune_seconds)));
   if (record.levels.empty()) return text;

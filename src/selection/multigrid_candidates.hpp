@@ -26,6 +26,12 @@ struct MultigridChoices {
     return {orders.front(), smoothers.front(), polynomials.front(), degrees.front(),
             precisions.front()};
   }
+  /// The smoother that converges on elements of any shape, if it is allowed.
+  SmootherKind robust_smoother() const {
+    for (const SmootherKind smoother : smoothers)
+      if (smoother == SmootherKind::schwarz) return smoother;
+    return smoothers.front();
+  }
   /// The V-cycle of this name in the report, if the case allows it.
   std::optional<MultigridMethod> find(const std::string& wanted) const;
 };

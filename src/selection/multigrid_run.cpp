@@ -18,16 +18,8 @@
 namespace nekbone_k {
 namespace {
 
-/// Iterations of a sample: fewer if they take long, or once the residual has fallen by
-/// sample_tolerance.
+/// Iterations of a sample of a round: fewer if they take more than sample_share.
 constexpr int most_sample_iterations = 16, least_sample_iterations = 4;
-constexpr double sample_tolerance = 1e-8;
-/// The share of the budget that a sample should take at most.
-constexpr double sample_share = 1.0 / 16;
-/// Decimal digits per iteration below which a V-cycle is no help.
-constexpr double least_digits = 0.01;
-/// A V-cycle that needs this many times as long as the best for a digit is not timed in rounds.
-constexpr double worth_timing = 1.5;
 /// Rounds of the comparison, at least.
 constexpr int least_rounds = 3;
 /// Rounds of the comparison with one strategy for all levels, at least.
@@ -43,23 +35,14 @@ bool has_levels_of(const MultigridMethod& one, const MultigridMethod& other) {
          one.smoother == other.smoother;
 }
 
-/// Decimal digits of the residual per iteration, over the second half of the first `iterations`:
-/// the first ones remove what any smoother removes. 0 if there are none.
-double digits_of(const CgResult& result, int iterations) {
-  const int end = std::min(iterations, result.iterations), begin = end / 2;
-  const double first = result.history.front();
-  if (result.broke_down || end == 0 || !(first > 0)) return 0;
-  constexpr double rounding = 1e-16;  // a residual of 0 has no logarithm
-  const auto residual = [&](int i) { return std::max(result.history[i], rounding * first); };
-  return std::log10(residual(begin) / residual(end)) / (end - begin);
-}
-
 /// Why the V-cycle of an earlier run cannot be taken, or nothing. It took `earlier_seconds` per
 /// digit.
 std::string objection(const MultigridCandidate& candidate, double earlier_seconds) {
   const std::string which = name(candidate.method);
   if (!candidate.available) return which + " is not available now: " + candidate.failure;
   if (!candidate.verified) return which + " does not help now: " + candidate.failure;
+  if (candidate.trial != TrialEnd::measured)
+    return which + " converges so slowly now that the budget ended before its rate was known";
   if (candidate.once <= 1.5 * std::max(earlier_seconds, 0.0)) return {};
   return fmt::format("{} now takes {} per digit, and {} when it was chosen", which,
                      seconds_text(candidate.once), seconds_text(earlier_seconds));
@@ -133,7 +116,7 @@ MultigridRun::Hierarchy* MultigridRun::find(const MultigridMethod& method) {
 
 MultigridRun::Hierarchy& MultigridRun::hierarchy_of(const MultigridMethod& method) {
   if (Hierarchy* const made = find(method)) return *made;
-  Hierarchy& hierarchy = m_hierarchies.emplace_back();
+  Hierarchy hierarchy;
   hierarchy.method = method;
   with_value_type(method.precision, [&]<class T>(T) {
     std::unique_ptr<Multigrid<T>> made;
@@ -147,7 +130,7 @@ MultigridRun::Hierarchy& MultigridRun::hierarchy_of(const MultigridMethod& metho
     hierarchy.tuned = m_level_tuner.tune(*made, m_budget / usual_levels);
     hierarchy.multigrid = std::move(made);
   });
-  return hierarchy;
+  return m_hierarchies.emplace_back(std::move(hierarchy));
 }
 
 double MultigridRun::bytes_of(const MultigridMethod& method) const {
@@ -159,7 +142,7 @@ double MultigridRun::bytes_of(const MultigridMethod& method) const {
 
 // ---- The selection ------------------------------------------------------------------------------
 
-CgResult MultigridRun::run(const MultigridMethod& method, const CgOptions& options,
+CgResult MultigridRun::run(const MultigridMethod& method, const FlexibleCgOptions& options,
                            const std::function<void(int)>& progress) {
   Hierarchy& hierarchy = hierarchy_of(method);
   std::visit([&](const auto& m) { m->set_polynomial(method.polynomial, method.degree); },
@@ -169,12 +152,12 @@ CgResult MultigridRun::run(const MultigridMethod& method, const CgOptions& optio
   communicating(&hierarchy, [&] {
     AsInverse<AnyMultigrid> inverse{hierarchy.multigrid};
     const double seconds = slowest_seconds([&] {
-      result = flexible_conjugate_gradients(
-          m_problem.a, inverse, m_problem.ops, FlexibleCgVectors{m_problem.vectors, m_z},
-          {.iterations = options.iterations, .tolerance = options.tolerance}, [&](int iteration) {
-            if (progress) progress(iteration);
-            m_guard.go_on();
-          });
+      result = flexible_conjugate_gradients(m_problem.a, inverse, m_problem.ops,
+                                            FlexibleCgVectors{m_problem.vectors, m_z}, options,
+                                            [&](int iteration) {
+                                              if (progress) progress(iteration);
+                                              m_guard.go_on();
+                                            });
     });
     result.seconds = seconds;
     m_problem.space.gs().check();
@@ -183,45 +166,64 @@ CgResult MultigridRun::run(const MultigridMethod& method, const CgOptions& optio
   return result;
 }
 
-MultigridCandidate MultigridRun::try_once(const MultigridMethod& method) {
+MultigridCandidate MultigridRun::try_out(const MultigridMethod& method, const TrialLimits& limits) {
+  constexpr int first_iterations = 2;
   MultigridCandidate candidate;
   candidate.method = method;
-  candidate.tried = true;
-  const bool is_default = m_sample_iterations == 0;
-  const int most = is_default ? most_sample_iterations : m_sample_iterations;
+  std::optional<TrialEnd> end;
   CgResult result;
   try {
-    // The first run touches new memory.
-    result = run(method, {most, sample_tolerance});
-    const bool is_long = result.seconds > 4 * sample_share * m_budget;
-    if (!result.broke_down && !is_long) result = run(method, {most, sample_tolerance});
+    // The first iterations touch new memory. They tell how long one takes at most.
+    result = run(method, {.iterations = first_iterations, .tolerance = sample_tolerance});
+    const double once = result.seconds / std::max(1, result.iterations);
+    if (!result.broke_down && result.iterations == first_iterations)
+      result = run(method, {.iterations = most_trial_iterations,
+                            .tolerance = sample_tolerance,
+                            .enough = [&](const CgResult& so_far) {
+                              end = end_of_trial(so_far.history, limits, once);
+                              return end.has_value();
+                            }});
+  } catch (const BeyondSingle& error) {
+    const auto allowed = multigrid_choices(m_problem.input).precisions;
+    if (std::find(allowed.begin(), allowed.end(), Precision::double_) == allowed.end())
+      throw InputError(fmt::format("{}: operator.{}; use solver.multigrid.precision: double",
+                                   m_problem.input.input, error.what()));
+    candidate.available = false;
+    candidate.failure = std::string("not tried: ") + error.what();
+    return candidate;
   } catch (const UnavailableError& error) {  // on every rank
     candidate.available = false;
-    candidate.failure = error.what();
+    candidate.failure = std::string("unavailable: ") + error.what();
     return candidate;
   }
+  const Convergence found(result.history);
+  candidate.trial = result.broke_down ? TrialEnd::failed : end.value_or(TrialEnd::measured);
   candidate.iteration_seconds = result.seconds / std::max(1, result.iterations);
-  if (is_default)  // its time tells how many iterations the others can have
-    m_sample_iterations = static_cast<int>(
-        std::clamp<double>(sample_share * m_budget / std::max(candidate.iteration_seconds, 1e-9),
-                           least_sample_iterations, most_sample_iterations));
-  candidate.digits = digits_of(result, m_sample_iterations);
-  candidate.verified = candidate.digits >= least_digits;
-  if (candidate.verified)
+  candidate.digits = found.digits;
+  if (candidate.trial == TrialEnd::measured && found.digits < least_digits)
+    candidate.trial = TrialEnd::failed;
+  candidate.verified = candidate.trial == TrialEnd::measured ||
+                       (candidate.trial != TrialEnd::failed && found.fall > 0);
+  if (candidate.trial == TrialEnd::measured)
     candidate.once = candidate.iteration_seconds / candidate.digits;
-  else
-    candidate.failure = result.broke_down ? "CG broke down with it"
-                                          : fmt::format("it gains only {:.2g} digits per iteration",
-                                                        candidate.digits);
+  if (!candidate.verified)
+    candidate.failure =
+        result.broke_down ? "CG broke down with it"
+        : found.fall <= 0 ? fmt::format("the residual is {:.2g} times as large after {} iterations",
+                                        std::pow(10, -found.fall), found.iterations)
+                          : fmt::format("it gains only {:.2g} digits per iteration", found.digits);
   return candidate;
 }
 
 std::size_t MultigridRun::time_in_rounds(MultigridRecord& record, std::size_t best) {
-  record.iterations = m_sample_iterations;
   std::vector<MultigridCandidate>& candidates = record.candidates;
+  const int iterations = static_cast<int>(std::clamp<double>(
+      sample_share * m_budget / std::max(candidates[best].iteration_seconds, 1e-9),
+      least_sample_iterations, most_sample_iterations));
   std::vector<std::size_t> members;
   for (std::size_t c = 0; c < candidates.size(); ++c)
-    if (candidates[c].verified && candidates[c].once <= worth_timing * candidates[best].once)
+    if (candidates[c].trial == TrialEnd::measured &&
+        candidates[c].once <= worth_timing * candidates[best].once)
       members.push_back(c);
   std::stable_sort(members.begin(), members.end(), [&](std::size_t one, std::size_t other) {
     return candidates[one].once < candidates[other].once;
@@ -231,18 +233,23 @@ std::size_t MultigridRun::time_in_rounds(MultigridRecord& record, std::size_t be
   std::size_t affordable = 0;
   while (affordable < members.size()) {
     const MultigridCandidate& next = candidates[members[affordable]];
-    round += next.iteration_seconds * m_sample_iterations;
+    round += next.iteration_seconds * iterations;
     if ((least_rounds + Rounds::warm_ups) * round > 2 * m_budget) break;
     ++affordable;
   }
   if (candidates.size() == 1)
     record.why = "the input allows no other";
+  else if (candidates[best].trial != TrialEnd::measured)
+    record.why =
+        "the tuning budget ended before its rate of convergence was known; it is the robust one of "
+        "those that the input allows";
   else if (members.size() < 2)
     record.why = "no other V-cycle came within 1.5 times its time";
   else if (affordable < 2)
     record.why = "measured once, because rounds would exceed twice the tuning budget";
   if (!record.why.empty()) return best;
 
+  record.iterations = iterations;
   members.resize(affordable);
   std::sort(members.begin(), members.end());  // the order of preference
   std::vector<StageResult*> stages;
@@ -252,8 +259,8 @@ std::size_t MultigridRun::time_in_rounds(MultigridRecord& record, std::size_t be
           .run(stages, nullptr, {.seconds = m_budget, .least = least_rounds, .most = 20},
                [&](std::size_t s) {
                  const MultigridCandidate& candidate = candidates[members[s]];
-                 const CgResult result =
-                     run(candidate.method, {m_sample_iterations, sample_tolerance});
+                 const CgResult result = run(
+                     candidate.method, {.iterations = iterations, .tolerance = sample_tolerance});
                  return result.seconds / (candidate.digits * result.iterations);
                });
   return members[judge(stages, {})];
@@ -273,7 +280,8 @@ void MultigridRun::replay(const DecisionKey& key, const MemoryBudget& memory,
     } else if (!memory.fits(m_problem.comm, held + bytes_of(*method))) {
       why_not = kept.name + " does not fit in memory now";
     } else {
-      MultigridCandidate candidate = try_once(*method);
+      MultigridCandidate candidate =
+          try_out(*method, {.seconds = 2 * m_budget, .share = sample_share * m_budget});
       why_not = objection(candidate, kept.cost_seconds);
       if (why_not.empty()) {
         origin.replayed = candidate.selected = true;
@@ -281,15 +289,15 @@ void MultigridRun::replay(const DecisionKey& key, const MemoryBudget& memory,
         record.candidates.push_back(std::move(candidate));
         return;
       }
+      free_others(choices.first());
     }
   }
   origin.cache_note = "measured anew, as " + why_not;
   if (kept.agreed) origin.made = {key, {}};
 }
 
-std::size_t MultigridRun::measure(const MemoryBudget& memory, MultigridRecord& record) {
+std::size_t MultigridRun::search(const MemoryBudget& memory, MultigridRecord& record) {
   const double begin = wall_seconds();
-  const auto used = [&] { return m_problem.comm.max(wall_seconds() - begin); };
   double held = memory.solve / memory.sharers;  // B of this rank; includes the first hierarchy
   const auto fits = [&](const MultigridMethod& method) {
     if (m_hierarchies.empty() || find(method) != nullptr) return true;
@@ -298,45 +306,32 @@ std::size_t MultigridRun::measure(const MemoryBudget& memory, MultigridRecord& r
     held += bytes;
     return true;
   };
-  std::size_t best = 0;
-  double tried_since = 0;
-  const auto consider = [&](const MultigridMethod& method) {
-    for (const MultigridCandidate& candidate : record.candidates)
-      if (candidate.method == method) return;
-    const bool is_first = record.candidates.empty();
-    MultigridCandidate& candidate = record.candidates.emplace_back();
-    candidate.method = method;
-    if (!is_first && used() - tried_since > m_budget) {
-      candidate.failure = "not tried: the time for tuning was used up";
-    } else if (!fits(method)) {
-      candidate.available = false;
-      candidate.failure = "not tried: it does not fit in memory";
-    } else {
-      candidate = try_once(method);
-      const MultigridCandidate& so_far = record.candidates[best];
-      if (candidate.verified && (!so_far.verified || candidate.once < so_far.once))
-        best = record.candidates.size() - 1;
-    }
-    if (is_first) tried_since = used();  // the budget starts after the default
-  };
   const MultigridChoices choices = multigrid_choices(m_problem.input);
-  consider(choices.first());
-  // Changes one choice of the best so far to each of its values.
-  const auto vary = [&]<class Value>(Value MultigridMethod::*choice,
-                                     const std::vector<Value>& values) {
-    MultigridMethod method = record.candidates[best].method;
-    for (const Value& value : values) {
-      method.*choice = value;
-      consider(method);
-    }
-  };
-  vary(&MultigridMethod::precision, choices.precisions);
-  vary(&MultigridMethod::smoother, choices.smoothers);
-  vary(&MultigridMethod::polynomial, choices.polynomials);
-  vary(&MultigridMethod::degree, choices.degrees);
-  vary(&MultigridMethod::orders, choices.orders);
+  const VCycleSearch found(
+      choices, m_budget,
+      [&](const MultigridMethod& method, const TrialLimits& limits) {
+        if (fits(method)) return try_out(method, limits);
+        MultigridCandidate candidate;
+        candidate.available = false;
+        candidate.failure = "not tried: it does not fit in memory";
+        return candidate;
+      },
+      [&] { return m_problem.comm.max(wall_seconds() - begin); });
+  record.candidates = found.candidates();
+  record.budget_ended = found.budget_ended();
+  return found.best();
+}
 
-  return best;
+void MultigridRun::free_others(const MultigridMethod& method) {
+  const Hierarchy* const kept = find(method);
+  for (auto made = m_hierarchies.begin(); made != m_hierarchies.end();) {
+    if (&*made == kept) {
+      ++made;
+      continue;
+    }
+    give_up(*made);
+    made = m_hierarchies.erase(made);
+  }
 }
 
 MultigridRecord MultigridRun::select(double budget_seconds, const MemoryBudget& memory) {
@@ -347,27 +342,24 @@ MultigridRecord MultigridRun::select(double budget_seconds, const MemoryBudget& 
     replay(make_v_cycle_key(m_problem.input, m_problem.space.mesh().spec(), m_problem.machine),
            memory, record);
   if (!record.origin.replayed) {
-    const std::size_t best = measure(memory, record);
+    const std::size_t best = search(memory, record);
     if (record.candidates[best].verified)
       record.candidates[time_in_rounds(record, best)].selected = true;
   }
   if (const MultigridCandidate* const selected = record.selected()) {
     m_selected = selected->method;
-    if (record.origin.made)
+    if (record.origin.made && selected->trial == TrialEnd::measured) {
       record.origin.made->decision = {name(m_selected), selected->seconds_per_digit(),
                                       m_problem.machine.started};
+    } else if (record.origin.made) {
+      record.origin.made.reset();
+      record.origin.cache_note +=
+          "; not kept, as the tuning budget ended before its rate of convergence was known";
+    }
   } else {
     record.origin.made.reset();
   }
-  // Free the hierarchies that are not selected.
-  for (auto made = m_hierarchies.begin(); made != m_hierarchies.end();) {
-    if (&*made == find(m_selected)) {
-      ++made;
-      continue;
-    }
-    give_up(*made);
-    made = m_hierarchies.erase(made);
-  }
+  free_others(m_selected);
   if (record.selected() != nullptr) time_levels(record);
   record.tune_seconds = m_problem.comm.max(wall_seconds() - begin);
   return record;
@@ -484,7 +476,8 @@ void MultigridRun::with_selected(const std::function<void(const Inverse&)>& use)
 }
 
 CgResult MultigridRun::solve(const CgOptions& options, const std::function<void(int)>& progress) {
-  return run(m_selected, options, progress);
+  return run(m_selected, {.iterations = options.iterations, .tolerance = options.tolerance},
+             progress);
 }
 
 double MultigridRun::least_bytes() const {

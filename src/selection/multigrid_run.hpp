@@ -15,6 +15,7 @@
 #include "selection/level_tuner.hpp"
 #include "selection/memory.hpp"
 #include "selection/multigrid_candidates.hpp"
+#include "selection/v_cycle_search.hpp"
 #include "solver/flexible_cg.hpp"
 
 namespace nekbone_k {
@@ -47,9 +48,8 @@ class MultigridRun {
   /// the same machine if it still helps and takes at most 1.5 times as long as then. Otherwise:
   ///
   /// 1. It sets up the hierarchy of the default, and selects an exchange strategy for each level.
-  /// 2. It measures the default in a few iterations. Then it varies precision, smoother,
-  ///    polynomial, degree and orders, in this order, and keeps the best value of each. It skips
-  ///    hierarchies that do not fit into `memory`, and stops after `budget_seconds`.
+  /// 2. It tries V-cycles for `budget_seconds`, as VCycleSearch does. It skips hierarchies that do
+  ///    not fit into `memory`.
   /// 3. It times the fastest in interleaved rounds, and selects the one that takes the shortest
   ///    time per decimal digit of the residual. If rounds would take more than twice the budget,
   ///    the measurement of step 2 counts.
@@ -86,15 +86,17 @@ class MultigridRun {
   double bytes_of(const MultigridMethod& method) const;
   /// The V-cycle of an earlier run, or why it cannot be taken.
   void replay(const DecisionKey& key, const MemoryBudget& memory, MultigridRecord& record);
-  /// Measures V-cycles. Returns the index of the best candidate.
-  std::size_t measure(const MemoryBudget& memory, MultigridRecord& record);
+  /// Tries V-cycles. Returns the index of the best candidate.
+  std::size_t search(const MemoryBudget& memory, MultigridRecord& record);
   /// Solves by a method and measures the time.
-  CgResult run(const MultigridMethod& method, const CgOptions& options,
+  CgResult run(const MultigridMethod& method, const FlexibleCgOptions& options,
                const std::function<void(int)>& progress = {});
   /// Runs some iterations with a method.
-  MultigridCandidate try_once(const MultigridMethod& method);
+  MultigridCandidate try_out(const MultigridMethod& method, const TrialLimits& limits);
   /// Times the best candidates in rounds if the budget allows it. Returns the index of the fastest.
   std::size_t time_in_rounds(MultigridRecord& record, std::size_t best);
+  /// Frees all hierarchies but that of `method`.
+  void free_others(const MultigridMethod& method);
   void time_levels(MultigridRecord& record);
   /// Nothing if it would take much longer than the budget, or if there is nothing to compare.
   std::optional<UniformStrategy> time_uniform(double cycle_seconds);
@@ -108,8 +110,7 @@ class MultigridRun {
 
   MultigridProblem m_problem;
   TuningGuard& m_guard;
-  double m_budget = 0;          ///< s
-  int m_sample_iterations = 0;  ///< 0: not known before the default was tried
+  double m_budget = 0;  ///< s
   DeviceVector<double> m_z;
   std::list<Hierarchy> m_hierarchies;  // a list, so that addresses stay valid
   LevelTuner m_level_tuner;

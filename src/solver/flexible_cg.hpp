@@ -24,6 +24,8 @@ struct FlexibleCgOptions {
   double tolerance = 0;     ///< of ‖r‖, relative to ‖b‖
   double absolute = 0;      ///< of ‖r‖; the larger of both tolerances counts
   bool from_guess = false;  ///< begins at the x given; otherwise at x = 0
+  /// Stops after an iteration if it returns true, on every rank. May be empty.
+  std::function<bool(const CgResult& so_far)> enough{};
 };
 
 /// Doubles that its vector operations read and write per entry and iteration:
@@ -84,6 +86,7 @@ CgResult flexible_conjugate_gradients(const Op& a, M& m, const VectorOps& ops,
     ++result.iterations;
     if (progress) progress(result.iterations);
     result.broke_down = !std::isfinite(result.residual());
+    if (options.enough && options.enough(result)) break;
   }
   if (!result.broke_down) {
     beta = 0;

@@ -2,6 +2,7 @@
 // How a run selects its V-cycle, and how later runs take it from a cache.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "app/order_run.hpp"
+#include "core/errors.hpp"
 #include "report/report.hpp"
 #include "selection/replay.hpp"
 #include "support/contains.hpp"
@@ -53,6 +55,84 @@ class VCycleChoice : public testing::Test {
   std::vector<std::string> m_overrides;  // of the input
   Case m_input;                          // of the last solve
 };
+
+// ---- What cannot be selected -------------------------------------------------------------------
+
+constexpr const char* too_large = "1e30";  // lambda of an operator on floats
+
+TEST_F(VCycleChoice, SkipsSinglePrecisionIfLambdaIsBeyondIt) {
+  const SolveRecord record = solve_case(usual_case(too_large));
+  EXPECT_TRUE(record.passed) << record.verdict;
+  ASSERT_TRUE(record.multigrid);
+  ASSERT_NE(record.multigrid->selected(), nullptr);
+  EXPECT_EQ(record.multigrid->selected()->method.precision, Precision::double_);
+  for (const MultigridCandidate& c : record.multigrid->candidates)
+    if (c.method.precision == Precision::single) {
+      EXPECT_FALSE(c.available);
+      EXPECT_FALSE(c.tried());
+      EXPECT_EQ(c.failure, "not tried: lambda 1e+30 is beyond single precision on this mesh");
+    }
+}
+
+TEST_F(VCycleChoice, RefusesToPinSinglePrecisionIfLambdaIsBeyondIt) {
+  try {
+    solve_case(usual_case(too_large, "precision: single"));
+    FAIL() << "no exception";
+  } catch (const InputError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "x.yaml: operator.lambda 1e+30 is beyond single precision on this mesh; use "
+              "solver.multigrid.precision: double");
+  }
+}
+
+// ---- Guards ------------------------------------------------------------------------------------
+
+/// Knows what is in use.
+class RecordingGuard : public NoGuard {
+ public:
+  void enter(const std::string& strategy) override { m_in_use.push_back(strategy); }
+  void leave() override { m_in_use.pop_back(); }
+  bool has(const std::string& strategy) const {
+    return std::find(m_in_use.begin(), m_in_use.end(), strategy) != m_in_use.end();
+  }
+
+ private:
+  std::vector<std::string> m_in_use;
+};
+
+const RecordingGuard* watching = nullptr;
+int watched_calls = 0, blamed_others = 0, blamed_none = 0;
+
+/// Exchanges of a strategy "watched", which asks the guard.
+class Watched : public RightExchange {
+ public:
+  using RightExchange::RightExchange;
+  void post() override {
+    ++watched_calls;
+    if (watching->has("good")) ++blamed_others;
+    if (!watching->has("watched")) ++blamed_none;
+    RightExchange::post();
+  }
+};
+
+TEST_F(VCycleChoice, AuditBlamesTheStrategyThatRuns) {
+  if (m_comm.size() == 1) GTEST_SKIP() << "nothing is exchanged";
+  for (const char* const precision : {"single", "double"}) {
+    SCOPED_TRACE(precision);
+    RecordingGuard guard;
+    watching = &guard;
+    watched_calls = blamed_others = blamed_none = 0;
+    const SolveRecord record = solve_case(
+        usual_case("1", std::string("degree: 2, smoother: jacobi, precision: ") + precision,
+                   "audit: true"),
+        guard, {named("watched", make<Watched>)});
+    EXPECT_TRUE(record.passed) << record.verdict;
+    ASSERT_TRUE(record.audit);
+    EXPECT_GT(watched_calls, 0);
+    EXPECT_EQ(blamed_others, 0);
+    EXPECT_EQ(blamed_none, 0);
+  }
+}
 
 // ---- Choices of earlier runs -------------------------------------------------------------------
 

@@ -692,7 +692,8 @@ MultigridCandidate candidate(int degree, double seconds) {
   MultigridCandidate made;
   made.method = {
       {7, 3, 1}, SmootherKind::jacobi, ChebyshevKind::optimized_fourth, degree, Precision::single};
-  made.tried = made.verified = true;
+  made.trial = TrialEnd::measured;
+  made.verified = true;
   made.digits = 0.5;
   made.once = seconds;
   made.timing.emplace();
@@ -716,11 +717,18 @@ TEST(ReportSolve, HasATableOfVCyclesAndOneOfLevels) {
   once.timing.reset();
   bad.timing.reset();
   bad.verified = false;
+  bad.trial = TrialEnd::failed;
   bad.failure = "CG broke down with it";
   late.timing.reset();
-  late.tried = late.verified = false;
+  late.verified = false;
+  late.trial = TrialEnd::not_tried;
   late.failure = "not tried: the time for tuning was used up";
-  multigrid.candidates.insert(multigrid.candidates.end(), {once, bad, late});
+  MultigridCandidate slower = candidate(9, 0), unfinished = candidate(10, 0);
+  slower.timing.reset();
+  slower.trial = TrialEnd::slower;
+  unfinished.timing.reset();
+  unfinished.trial = TrialEnd::unfinished;
+  multigrid.candidates.insert(multigrid.candidates.end(), {once, bad, late, slower, unfinished});
   multigrid.rounds = 4;
   multigrid.iterations = 8;
   multigrid.levels = {{7, {8, 8, 8}, 166375, false, 2.64, "host-put", 7e-6, 3e-3},
@@ -740,6 +748,11 @@ TEST(ReportSolve, HasATableOfVCyclesAndOneOfLevels) {
   EXPECT_TRUE(contains(line_with(full, " 6 single"), "once"));
   EXPECT_LT(full.find(" 6 single"), full.find(" 7 single"));
   EXPECT_TRUE(contains(line_with(full, " 7 single"), "excluded"));
+  EXPECT_TRUE(contains(line_with(full, " 9 single"), "slower"));
+  EXPECT_TRUE(contains(line_with(full, "10 single"), "unfinished"));
+  EXPECT_FALSE(contains(full, "the tuning budget ended"));
+  multigrid.budget_ended = true;
+  EXPECT_TRUE(contains(text(), "the tuning budget ended before all V-cycles were measured"));
   EXPECT_TRUE(contains(full, "    CG broke down with it"));
   EXPECT_TRUE(contains(full, "1 other not tried: the time for tuning was used up"));
   EXPECT_TRUE(contains(line_with(full, "166375"), "75 %"));
@@ -760,8 +773,26 @@ TEST(ReportSolve, HasATableOfVCyclesAndOneOfLevels) {
   multigrid.jacobi = JacobiComparison{9, 0.01, true};
   EXPECT_TRUE(contains_words(text(), "10.00 ms in 9 iterations; multigrid does not pay"));
 
+  EXPECT_FALSE(contains(text(), "cache: "));
+  multigrid.origin = {true, "the choice of cache.json, chosen today", {}};
+  multigrid.levels.front().origin = {true, "the choice of cache.json, chosen now", {}};
+  EXPECT_TRUE(contains(text(), "    cache: the choice of cache.json, chosen today\n"));
+  EXPECT_TRUE(contains(text(), "    cache: level 1: the choice of cache.json, chosen now\n"));
+
   const auto json = to_json(run)["solve"]["multigrid"];
-  EXPECT_EQ(json["candidates"].size(), 8u);
+  EXPECT_EQ(json["candidates"].size(), 10u);
+  EXPECT_EQ(json["candidates"][4]["trial"], "measured");
+  EXPECT_EQ(json["candidates"][6]["trial"], "failed");
+  EXPECT_TRUE(json["candidates"][7]["trial"].is_null());
+  EXPECT_EQ(json["candidates"][7]["tried"], false);
+  EXPECT_EQ(json["candidates"][8]["trial"], "slower");
+  EXPECT_TRUE(json["candidates"][8]["once_s"].is_null());
+  EXPECT_EQ(json["candidates"][9]["trial"], "unfinished");
+  EXPECT_EQ(json["budget_ended"], true);
+  EXPECT_EQ(json["replayed"], true);
+  EXPECT_EQ(json["cache_note"], "the choice of cache.json, chosen today");
+  EXPECT_EQ(json["levels"][0]["cache_note"], "the choice of cache.json, chosen now");
+  EXPECT_TRUE(json["levels"][1]["cache_note"].is_null());
   EXPECT_EQ(json["candidates"][4]["selected"], true);
   EXPECT_EQ(json["candidates"][6]["failure"], "CG broke down with it");
   EXPECT_EQ(json["levels"][0]["strategy"], "host-put");
