@@ -253,16 +253,15 @@ template <class T>
 double Multigrid<T>::estimated_bytes(const BoxMesh& finest, const MultigridOptions& options) {
   const auto orders = options.orders.empty() ? halved_orders(finest.order()) : options.orders;
   const double vector = sizeof(double) * finest.lattice_volume();
-  const double factors = GeometricFactors::estimated_bytes(finest);
+  const double factors = FactorsOf<T>::estimated_bytes(finest);
   constexpr double size = double{sizeof(T)} / sizeof(double);
   const bool shares_factors = std::is_same_v<T, double>;
   // The finest level has the space of the problem.
-  double bytes = 6 * size * vector + (shares_factors ? 0 : factors * size);
+  double bytes = 6 * size * vector + (shares_factors ? 0 : factors);
   double coarser = 0;
   for (std::size_t l = 1; l < orders.size(); ++l) {
     const double share = std::pow((orders[l] + 1.0) / finest.nq(), 3);
-    coarser =
-        share * (AssembledSpace::estimated_bytes(finest) + factors * size + 6 * size * vector);
+    coarser = share * (AssembledSpace::estimated_bytes(finest) + factors + 6 * size * vector);
     bytes += coarser;
   }
   if (options.smoother == SmootherKind::schwarz)
@@ -274,7 +273,8 @@ double Multigrid<T>::estimated_bytes(const BoxMesh& finest, const MultigridOptio
       }
   // Coarser meshes halve the elements at least. During set-up, a level has vectors in double, and a
   // level in single precision also has its factors in double.
-  bytes += coarser + 4 * vector + (shares_factors ? 0 : factors / 8);
+  bytes +=
+      coarser + 4 * vector + (shares_factors ? 0 : GeometricFactors::estimated_bytes(finest) / 8);
   const double ranks = std::round(static_cast<double>(finest.spec().total_elements()) /
                                   static_cast<double>(finest.box().volume()));
   const double direct =

@@ -87,24 +87,26 @@ struct FactorKernel {
   }
 };
 
-/// Stores the scaled factor of each point and lane; those of empty elements are zero.
+/// Stores the scaled factors of the first `points` points of each element and lane; those of empty
+/// elements are zero.
 struct SingleFactorKernel {
   FactorReader from;
   DeviceVector<float> factors;
   double scale;
+  int points;  ///< all, or one that stands for all
   LocalIndex n_elements;
 
   /// Neighbouring `at` are lanes of one point, and then the next point.
   KOKKOS_FUNCTION void operator()(const std::int64_t at) const {
-    const int nq = from.nq, points = nq * nq * nq, lane = static_cast<int>(at % lanes);
+    const int nq = from.nq, lane = static_cast<int>(at % lanes);
     const int q = static_cast<int>(at / lanes % points);
     const auto position = static_cast<LocalIndex>(at / lanes / points) * lanes + lane;
     if (position >= n_elements) return;
     const auto f = scaled(from.stored_factor(position, q % nq, q / nq % nq, q / (nq * nq)), scale);
     set_numbers(f, [&](int c, double value) {
-      factors(ElementLayout::geometry_offset(nq, position, ElementLayout::factor_item(nq, q, c),
-                                             ElementLayout::n_factors * points)) =
-          static_cast<float>(value);
+      const int item = points == 1 ? c : ElementLayout::factor_item(nq, q, c);
+      factors(ElementLayout::geometry_offset(
+          nq, position, item, ElementLayout::n_factors * points)) = static_cast<float>(value);
     });
   }
 
@@ -188,7 +190,7 @@ GeometricFactors::GeometricFactors(const AssembledSpace& space)
 
 SingleFactors::SingleFactors(const GeometricFactors& from, const AssembledSpace& space,
                              double by_scale)
-    : scale(by_scale), scaled_basis(from.scaled_basis) {
+    : scale(by_scale), geometry(geometry_on(space.mesh().spec())), scaled_basis(from.scaled_basis) {
   const auto in_floats = [](const std::string& label, const std::vector<double>& values) {
     return to_device(label, std::vector<float>(values.begin(), values.end()));
   };
@@ -201,10 +203,11 @@ SingleFactors::SingleFactors(const GeometricFactors& from, const AssembledSpace&
       "nekbone_k: geometric factor floats",
       layout.n_geometry_values(GeometricFactors::values_per_element(geometry, layout.nq)));
   using Policy = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+  const int points = geometry == Geometry::affine ? 1 : layout.points();
   const std::int64_t items = std::int64_t{layout.n_blocks()} * ElementLayout::lanes;
   Kokkos::parallel_for(
-      "nekbone_k: factors in floats", Policy(0, items * layout.points()),
-      SingleFactorKernel{FactorReader(from, layout), factors, scale, layout.n_elements});
+      "nekbone_k: factors in floats", Policy(0, items * points),
+      SingleFactorKernel{FactorReader(from, layout), factors, scale, points, layout.n_elements});
 }
 
 float SingleFactors::kernel_lambda(double lambda) const {

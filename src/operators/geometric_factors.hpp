@@ -58,15 +58,21 @@ struct GeometricFactors {
     if (geometry == Geometry::trilinear) return 3 * TrilinearMap<double>::n_coefficients;
     return ElementLayout::n_factors * (geometry == Geometry::affine ? 1 : nq * nq * nq);
   }
-  static double estimated_bytes(const BoxMesh& mesh) {
+  /// Of factors of the type T.
+  template <class T = double>
+  static double estimated_bytes(const BoxMesh& mesh, Geometry geometry) {
     const int group = ElementLayout::group_size(mesh.nq());
-    return std::ceil(static_cast<double>(mesh.box().volume()) / group) * group * sizeof(double) *
-           values_per_element(mesh.spec().geometry, mesh.nq());
+    return std::ceil(static_cast<double>(mesh.box().volume()) / group) * group * sizeof(T) *
+           values_per_element(geometry, mesh.nq());
+  }
+  static double estimated_bytes(const BoxMesh& mesh) {
+    return estimated_bytes(mesh, mesh.spec().geometry);
   }
 };
 
-/// `scale` times the factors of a rank in single precision, for an operator on floats. They are
-/// stored per point, whatever the geometry of their source.
+/// `scale` times the factors of a rank in single precision, for an operator on floats. Whatever the
+/// geometry of their source, they are affine if all elements of the mesh are bricks, and stored per
+/// point otherwise.
 ///
 /// The mass factor follows from the determinant, which `scale` multiplies by its cube. For `scale`
 /// times stiffness + λ mass, the kernel therefore takes λ / scale²; see kernel_lambda().
@@ -78,8 +84,16 @@ struct SingleFactors {
   /// The λ of the kernel. Throws InternalError if it is beyond the range of a float.
   float kernel_lambda(double lambda) const;
 
+  /// The geometry on a mesh.
+  static Geometry geometry_on(const MeshSpec& mesh) {
+    return mesh.deformation == Deformation::none ? Geometry::affine : Geometry::stored;
+  }
+  static double estimated_bytes(const BoxMesh& mesh) {
+    return GeometricFactors::estimated_bytes<float>(mesh, geometry_on(mesh.spec()));
+  }
+
   double scale;
-  Geometry geometry = Geometry::stored;
+  Geometry geometry;
   /// As in GeometricFactors.
   DeviceVector<float> factors;
   ScaledBasis scaled_basis;

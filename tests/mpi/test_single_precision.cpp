@@ -76,14 +76,16 @@ class SinglePrecisionOrder : public testing::TestWithParam<int> {};
 
 TEST_P(SinglePrecisionOrder, EqualsAMultipleOfTheOperatorOnDoubles) {
   for (const Geometry geometry : {Geometry::stored, Geometry::trilinear, Geometry::affine})
-    for (const double lambda : {0.0, 1.0})
-      for (const double scale : {1.0, 0.3}) {
-        SCOPED_TRACE(fmt::format("{}, lambda {}, scale {}", name(geometry), lambda, scale));
-        MeshSpec spec =
-            operator_spec(geometry == Geometry::affine ? Deformation::none : Deformation::sine);
-        spec.geometry = geometry;
-        SingleCase(spec, GetParam(), lambda, scale).expect_equals_doubles();
-      }
+    for (const Deformation deformation : {Deformation::sine, Deformation::none})
+      for (const double lambda : {0.0, 1.0})
+        for (const double scale : {1.0, 0.3}) {
+          if (geometry == Geometry::affine && deformation != Deformation::none) continue;
+          SCOPED_TRACE(fmt::format("{}, {}, lambda {}, scale {}", name(geometry), name(deformation),
+                                   lambda, scale));
+          MeshSpec spec = operator_spec(deformation);
+          spec.geometry = geometry;
+          SingleCase(spec, GetParam(), lambda, scale).expect_equals_doubles();
+        }
 }
 
 // Orders 9 and 17 run the kernel for a run-time order unless they are compiled.
@@ -220,12 +222,14 @@ TEST(SinglePrecision, AppliesPortions) {
 TEST(SinglePrecision, HasTheSameBitsInAnyRangeOfBlocks) {
   for (const std::array<int, 3>& elements :
        {std::array{7, 6, 5}, {8, 2, 2}, {2, 2, 2}, {7, 1, 1}, {9, 1, 1}})
-    for (const int order : {1, 3, 4, 7, 9}) {
-      SCOPED_TRACE(fmt::format("order {}, {} x {} x {} elements", order, elements[0], elements[1],
-                               elements[2]));
+    for (const auto& [order, deformation] :
+         {std::pair{1, Deformation::sine}, std::pair{3, Deformation::sine},
+          std::pair{4, Deformation::sine}, std::pair{7, Deformation::sine},
+          std::pair{7, Deformation::none}, std::pair{9, Deformation::sine}}) {
+      SCOPED_TRACE(fmt::format("order {}, {}, {} x {} x {} elements", order, name(deformation),
+                               elements[0], elements[1], elements[2]));
       // Periodic, because at order 1 a single element between Dirichlet faces has no DOF.
-      const SingleCase c(operator_spec(Deformation::sine, elements, {true, true, true}), order, 0.1,
-                         1.0);
+      const SingleCase c(operator_spec(deformation, elements, {true, true, true}), order, 0.1, 1.0);
       const AssembledSpace& space = c.op.space;
       const LocalIndex n_blocks = space.layout().n_blocks();
       const auto u = c.floats(c.op.reference.mesh().random(1));
@@ -260,6 +264,22 @@ TEST(SinglePrecision, HasTheSameBitsInAnyRangeOfBlocks) {
           EXPECT_EQ(results(surface, {end, n_blocks}), whole) << "divided at " << end;
       }
     }
+}
+
+TEST(SinglePrecision, HasOneFactorPerElementIfAllAreBricks) {
+  for (const Geometry geometry : {Geometry::stored, Geometry::trilinear, Geometry::affine}) {
+    MeshSpec spec = operator_spec(Deformation::none);
+    spec.geometry = geometry;
+    const SingleCase bricks(spec, 3, 0.1, 1.0);
+    EXPECT_EQ(bricks.factors.geometry, Geometry::affine);
+    EXPECT_EQ(bricks.factors.factors.extent(0),
+              bricks.op.space.layout().n_geometry_values(ElementLayout::n_factors));
+    if (geometry == Geometry::affine) continue;
+    spec.deformation = Deformation::sine;
+    const SingleCase deformed(spec, 3, 0.1, 1.0);
+    EXPECT_EQ(deformed.factors.geometry, Geometry::stored);
+    EXPECT_LT(bricks.a.least_bytes(), deformed.a.least_bytes());
+  }
 }
 
 TEST(SinglePrecision, MovesHalfTheBytesBesideItsLists) {

@@ -138,18 +138,16 @@ bool run_compiled(const AxhelmArgumentsOf<T>& arguments, const ExecutionSpace& s
 /// Calls action() with the geometry of `arguments` as a type.
 template <class T, class Action>
 void with_geometry(const AxhelmArgumentsOf<T>& arguments, const Action& action) {
-  if constexpr (!std::is_same_v<T, double>) {
-    require(arguments.geometry == Geometry::stored, "an operator on floats needs stored factors");
-    action(std::integral_constant<Geometry, Geometry::stored>{});
-  } else {
-    switch (arguments.geometry) {
-      case Geometry::stored:
-        return action(std::integral_constant<Geometry, Geometry::stored>{});
-      case Geometry::trilinear:
+  switch (arguments.geometry) {
+    case Geometry::stored:
+      return action(std::integral_constant<Geometry, Geometry::stored>{});
+    case Geometry::trilinear:
+      if constexpr (std::is_same_v<T, double>)
         return action(std::integral_constant<Geometry, Geometry::trilinear>{});
-      case Geometry::affine:
-        return action(std::integral_constant<Geometry, Geometry::affine>{});
-    }
+      else
+        throw InternalError("an operator on floats needs stored or affine factors");
+    case Geometry::affine:
+      return action(std::integral_constant<Geometry, Geometry::affine>{});
   }
 }
 

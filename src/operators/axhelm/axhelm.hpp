@@ -59,8 +59,8 @@ LocalIndex n_partial_dots(const ElementLayout& layout);
 /// element.
 ///
 /// Runs in the kernel order of `stream` and returns before the kernel ends. Throws InternalError if
-/// results are to be added at an order that cannot add them, or if floats have a geometry other
-/// than Geometry::stored: the build has no such kernel. Not collective.
+/// results are to be added at an order that cannot add them, or if floats have
+/// Geometry::trilinear: the build has no such kernel. Not collective.
 template <class T>
 void axhelm(const AxhelmArgumentsOf<T>& arguments, const ExecutionSpace& stream = {});
 

@@ -60,7 +60,7 @@ class AxhelmCpu : protected AxhelmPieces<order, geometry, surface_results, Shape
       else
         return BlockPair{block, last};
     }();
-    const BlockFactors<geometry, T> computed(m_elements, block);
+    const BlockFactors<geometry, T, blocks_at_once> computed(m_elements, blocks);
     Prefetch prefetch(m_elements, block);
     Lanes u[nq * stride];  // value k of column c is at k * stride + c; becomes Au
     auto* const tile =
@@ -78,12 +78,12 @@ class AxhelmCpu : protected AxhelmPieces<order, geometry, surface_results, Shape
     const T* const stored = m_elements.factors(block, 0);
     [[maybe_unused]] const std::ptrdiff_t to_last = m_elements.factors(last, 0) - stored;
     const auto factor_at = [&](int i, int j, int k) NEKBONE_K_INLINED {
-      if constexpr (blocks_at_once == 2)
-        return m_elements.read_factor_pair(stored, to_last, k * columns + j * nq + i);
-      else if constexpr (geometry == Geometry::stored)
-        return m_elements.read_factor(stored, k * columns + j * nq + i);
-      else
+      if constexpr (geometry != Geometry::stored)
         return computed(m_node[i], m_node[j], m_node[k]);
+      else if constexpr (blocks_at_once == 2)
+        return m_elements.read_factor_pair(stored, to_last, k * columns + j * nq + i);
+      else
+        return m_elements.read_factor(stored, k * columns + j * nq + i);
     };
     Lanes dot(0.0);  // u·Au
     for (int k = 0; k < nq; ++k)

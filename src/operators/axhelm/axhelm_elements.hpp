@@ -3,6 +3,8 @@
 /// Reads and writes the values of a block of elements in element kernels.
 #pragma once
 
+#include <type_traits>
+
 #include "operators/axhelm/axhelm.hpp"
 #include "operators/axhelm/axhelm_lanes.hpp"
 #include "operators/trilinear.hpp"
@@ -19,6 +21,19 @@ struct RunTimeNq {
   int value;
   KOKKOS_FUNCTION operator int() const { return value; }
 };
+
+/// The factors of two blocks on a CPU side by side.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION auto joined_factors(const StoredFactor<LanesOf<T>>& first,
+                                                const StoredFactor<LanesOf<T>>& second) {
+  const auto entry = [](const LanesOf<T>& a, const LanesOf<T>& b) {
+    return AxhelmLanes<T, 2>::joined(a, b);
+  };
+  return StoredFactor<typename AxhelmLanes<T, 2>::Type>{
+      entry(first.d_r, second.d_r),   entry(first.d_s, second.d_s),
+      entry(first.d_t, second.d_t),   entry(first.l_sr, second.l_sr),
+      entry(first.l_tr, second.l_tr), entry(first.l_ts, second.l_ts)};
+}
 
 /// The values of element nodes in vectors and factors; each lane is an element.
 template <class Nq, class T = double>
@@ -146,15 +161,7 @@ struct AxhelmElements {
   /// them.
   KOKKOS_FORCEINLINE_FUNCTION auto read_factor_pair(const T* from, std::ptrdiff_t to_second,
                                                     int points) const {
-    const StoredFactor<Lanes> first = read_factor(from, points),
-                              second = read_factor(from + to_second, points);
-    const auto entry = [](const Lanes& a, const Lanes& b) {
-      return AxhelmLanes<T, 2>::joined(a, b);
-    };
-    return StoredFactor<typename AxhelmLanes<T, 2>::Type>{
-        entry(first.d_r, second.d_r),   entry(first.d_s, second.d_s),
-        entry(first.d_t, second.d_t),   entry(first.l_sr, second.l_sr),
-        entry(first.l_tr, second.l_tr), entry(first.l_ts, second.l_ts)};
+    return joined_factors<T>(read_factor(from, points), read_factor(from + to_second, points));
   }
   /// Geometric value `item` of a block; each element has `items` values.
   KOKKOS_FORCEINLINE_FUNCTION const T* geometry(LocalIndex block, int item, int items) const {
@@ -202,9 +209,9 @@ struct AxhelmElements {
   }
 };
 
-/// Computes the factors of a block of elements at a point with reference coordinates r, s, t. Made
-/// once per block. This is the version for trilinear elements.
-template <Geometry geometry, class T = double>
+/// Computes the factors of `n` blocks of elements at a point with reference coordinates r, s, t.
+/// Made once per block or BlockPair. This is the version for trilinear elements.
+template <Geometry geometry, class T = double, int n = 1>
 class BlockFactors {
   using Lanes = LanesOf<T>;
 
@@ -212,7 +219,7 @@ class BlockFactors {
   template <class Nq>
   KOKKOS_FORCEINLINE_FUNCTION BlockFactors(const AxhelmElements<Nq, T>& elements,
                                            LocalIndex block) {
-    static_assert(geometry == Geometry::trilinear);
+    static_assert(geometry == Geometry::trilinear && n == 1);
     constexpr int terms = TrilinearMap<Lanes>::n_coefficients;
     NEKBONE_K_UNROLL
     for (int term = 0; term < terms; ++term)
@@ -226,33 +233,43 @@ class BlockFactors {
  private:
   TrilinearMap<Lanes> m_map;
 };
-/// For affine elements: one factor for all points.
-template <class T>
-class BlockFactors<Geometry::affine, T> {
-  using Lanes = LanesOf<T>;
+/// For affine elements: one factor for all points. Floats are affine on bricks only; see
+/// SingleFactors.
+template <class T, int n>
+class BlockFactors<Geometry::affine, T, n> {
+  using Lanes = typename AxhelmLanes<T, n>::Type;
+  using Factor =
+      std::conditional_t<std::is_same_v<T, double>, StoredFactor<Lanes>, DiagonalFactor<Lanes>>;
 
  public:
   template <class Nq>
+  KOKKOS_FORCEINLINE_FUNCTION BlockFactors(const AxhelmElements<Nq, T>& elements, LocalIndex block)
+      : m_factor(of(elements, block)) {}
+  template <class Nq>
   KOKKOS_FORCEINLINE_FUNCTION BlockFactors(const AxhelmElements<Nq, T>& elements,
-                                           LocalIndex block) {
+                                           const BlockPair& blocks)
+      : m_factor(joined_factors<T>(of(elements, blocks.first), of(elements, blocks.second))) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION const Factor& operator()(T, T, T) const { return m_factor; }
+
+ private:
+  template <class Nq>
+  KOKKOS_FORCEINLINE_FUNCTION static StoredFactor<LanesOf<T>> of(
+      const AxhelmElements<Nq, T>& elements, LocalIndex block) {
     const auto entry = [&](int c) {
       return read_lanes(elements.geometry(block, c, ElementLayout::n_factors));
     };
-    m_factor = {entry(0), entry(1), entry(2), entry(3), entry(4), entry(5)};
-  }
-  KOKKOS_FORCEINLINE_FUNCTION const StoredFactor<Lanes>& operator()(T, T, T) const {
-    return m_factor;
+    return {entry(0), entry(1), entry(2), entry(3), entry(4), entry(5)};
   }
 
- private:
-  StoredFactor<Lanes> m_factor;
+  Factor m_factor;
 };
 /// For stored factors: empty.
-template <class T>
-class BlockFactors<Geometry::stored, T> {
+template <class T, int n>
+class BlockFactors<Geometry::stored, T, n> {
  public:
-  template <class Nq>
-  KOKKOS_FORCEINLINE_FUNCTION BlockFactors(const AxhelmElements<Nq, T>&, LocalIndex) {}
+  template <class Nq, class Blocks>
+  KOKKOS_FORCEINLINE_FUNCTION BlockFactors(const AxhelmElements<Nq, T>&, const Blocks&) {}
 };
 
 }  // namespace nekbone_k

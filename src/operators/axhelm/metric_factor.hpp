@@ -47,6 +47,27 @@ struct LdlFactor {
   KOKKOS_FORCEINLINE_FUNCTION T determinant() const { return d_r * d_s * d_t; }
 };
 
+/// The factor of a brick along the axes, which is diagonal.
+template <class T>
+struct DiagonalFactor {
+  T rr, ss, tt;
+
+  DiagonalFactor() = default;
+  KOKKOS_FORCEINLINE_FUNCTION explicit DiagonalFactor(const SymmetricFactor<T>& g)
+      : rr(g.rr), ss(g.ss), tt(g.tt) {}
+  KOKKOS_FORCEINLINE_FUNCTION explicit DiagonalFactor(const LdlFactor<T>& f)
+      : rr(f.d_r), ss(f.d_s), tt(f.d_t) {}
+
+  /// (r, s, t) = G (r, s, t).
+  KOKKOS_FORCEINLINE_FUNCTION void apply(T& r, T& s, T& t) const {
+    r = rr * r;
+    s = ss * s;
+    t = tt * t;
+  }
+  /// The Jacobian J.
+  KOKKOS_FORCEINLINE_FUNCTION T determinant() const { return rr * ss * tt; }
+};
+
 /// The form to store. A GPU thread waits longer than a CPU for a chain of dependent results,
 /// because a CPU works on the next points meanwhile. A GPU has operations to spare
 /// (docs/measurements/2026-11-25-element-kernel-gpu.md).
