@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "app/summation_cost.hpp"
+#include "selection/summation_cost.hpp"
 
 #include <algorithm>
 
