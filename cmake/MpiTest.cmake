@@ -31,8 +31,18 @@ set(nk_test_environment
 if(NEKBONE_K_SANITIZE)
   # MPI libraries keep memory until exit, which the leak check would report.
   list(APPEND nk_test_environment
-       ASAN_OPTIONS=detect_leaks=0
+       ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 # LD_PRELOAD comes before it
        UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1)
+endif()
+
+# Ranks that wait sleep, because there are more ranks than cores. Tests on GPUs measure GPUs, and have
+# a core per rank.
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT NEKBONE_K_BACKEND MATCHES "cuda|hip")
+  add_library(nk_patient_yield MODULE ${PROJECT_SOURCE_DIR}/tests/patient_yield.cpp)
+  target_compile_features(nk_patient_yield PRIVATE cxx_std_20)
+  set(nk_test_libraries ${PROJECT_BINARY_DIR}/tests/lib)
+  set_target_properties(nk_patient_yield PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${nk_test_libraries})
+  list(APPEND nk_test_environment LD_PRELOAD=${nk_test_libraries}/libnk_patient_yield.so)
 endif()
 
 function(nekbone_k_add_mpi_test)

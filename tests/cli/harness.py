@@ -197,13 +197,14 @@ class CliTest(unittest.TestCase):
         """The command that runs the program with a broken MPI; 0 ranks: without a launcher."""
         library = pathlib.Path(options.nekbone_k).parent / "libnk_faulty_mpi.so"
         self.assertTrue(library.is_file(), f"{library} is not built")
+        preloaded = ":".join(filter(None, [str(library), os.environ.get("LD_PRELOAD")]))
         sanitizers = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0:handle_segv=0"
         *launcher, program = self.command(ranks)
         # Preload only into the program, because the launcher may call MPI, too. Each fault is a different
         # MPI, so it gets its own cache of trials.
         cache = pathlib.Path(os.environ["NEKBONE_K_CACHE"]) / f"fault-{fault}"
         return [*before, *launcher, "env", f"NEKBONE_K_TEST_FAULT={fault}", f"ASAN_OPTIONS={sanitizers}",
-                f"NEKBONE_K_CACHE={cache}", f"LD_PRELOAD={library}", program, *map(str, arguments)]
+                f"NEKBONE_K_CACHE={cache}", f"LD_PRELOAD={preloaded}", program, *map(str, arguments)]
 
     def until_kept(self, attempt):
         """Repeats `attempt` until its run caches its choices. Returns its report and run.
