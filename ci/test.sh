@@ -57,7 +57,8 @@ run_ctest() {
   echo "=== test $preset"
   local options=()
   # Tests are slow under the sanitizers. tests/mpi therefore runs only on three ranks, and of
-  # tests/cli only what reads input and reports. Other presets run all tests.
+  # tests/cli only what reads input and reports: other files repeat solves and flows, whose code
+  # tests/mpi runs, and wait for faults. Other presets run all tests.
   if [[ $preset == dev ]]; then
     options=(--exclude-regex '^(cli\.(runs|bad_days|doctor|faults|flow|streams|mpi_trial|launch)|mpi\..*\.np(1|2|4|7))$')
   fi
