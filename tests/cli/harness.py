@@ -5,6 +5,8 @@ import argparse
 import atexit
 import concurrent.futures
 import contextlib
+import io
+import multiprocessing
 import os
 import pathlib
 import re
@@ -116,6 +118,12 @@ def side_by_side(calls, workers=2):
     """Makes calls without arguments, two at a time, because short runs mostly wait. Returns the results."""
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
         return list(pool.map(lambda call: call(), calls))
+
+
+def alone(test):
+    """Marks a test that no other test may run beside, because it loads the machine or needs one without load."""
+    test.runs_alone = True
+    return test
 
 
 def wait_until(condition, seconds):
@@ -259,12 +267,45 @@ class CliTest(unittest.TestCase):
         return report
 
 
+def run_one(name):
+    """Runs one test in this process. Returns its name, whether it passed, its seconds and its output."""
+    output, begin = io.StringIO(), time.monotonic()
+    suite = unittest.defaultTestLoader.loadTestsFromName(name, sys.modules["__main__"])
+    result = unittest.TextTestRunner(output, verbosity=2).run(suite)
+    return name, result.wasSuccessful(), time.monotonic() - begin, output.getvalue()
+
+
+def run_in_processes(workers):
+    """Runs all tests in some processes, because most tests mostly wait. Returns whether all passed."""
+    def tests(suite):
+        for test in suite:
+            yield from tests(test) if isinstance(test, unittest.TestSuite) else [test]
+    names, lonely = [], []
+    for test in tests(unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])):
+        cls, method = type(test), test._testMethodName
+        is_alone = getattr(getattr(cls, method), "runs_alone", getattr(cls, "runs_alone", False))
+        (lonely if is_alone else names).append(f"{cls.__name__}.{method}")
+    passed, count = True, 0
+    for group, processes in ((names, workers), (lonely, 1)):
+        # Forks, so that every process has the options.
+        with concurrent.futures.ProcessPoolExecutor(processes, multiprocessing.get_context("fork")) as pool:
+            for done in concurrent.futures.as_completed([pool.submit(run_one, name) for name in group]):
+                name, is_right, seconds, output = done.result()
+                passed, count = passed and is_right, count + 1
+                print(f"{seconds:6.1f} s  {name}: {'passed' if is_right else 'FAILED'}", flush=True)
+                if not is_right or "skipped" in output:
+                    print(output, flush=True)
+    print(f"ran {count} tests: {'all passed' if passed else 'some FAILED'}")
+    return passed and count == len(names) + len(lonely) > 0
+
+
 def main():
     """Runs the tests of the calling script. Passes unknown arguments to unittest."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--nekbone-k", required=True)
     parser.add_argument("--source", required=True, type=pathlib.Path)
     parser.add_argument("--mpiexec", required=True, help="launch command up to but without -n")
+    parser.add_argument("--workers", type=int, default=1, help="number of tests to run side by side")
     _, rest = parser.parse_known_args(namespace=options)
     options.nekbone_k = str(pathlib.Path(options.nekbone_k).resolve())
     options.source = options.source.resolve()
@@ -272,4 +313,6 @@ def main():
     cache = tempfile.mkdtemp(prefix="nk-cache-")  # instead of the user's cache
     atexit.register(shutil.rmtree, cache, ignore_errors=True)
     os.environ["NEKBONE_K_CACHE"] = cache
+    if options.workers > 1 and not rest:
+        sys.exit(0 if run_in_processes(options.workers) else 1)
     unittest.main(argv=[sys.argv[0], *rest])

@@ -65,6 +65,7 @@ class Doctor(harness.CliTest):
         self.assertIn("\n  between nodes\n", run.out, str(run))
         self.assertRegex(run.out, r"\n  \d\. NEKBONE_K_RANKS_PER_NODE is 2", str(run))
 
+    @harness.alone
     def test_a_loaded_machine_is_found(self):
         with harness.loaded_machine():
             run = self.healthy(2)
