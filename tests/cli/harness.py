@@ -5,6 +5,7 @@ import argparse
 import atexit
 import concurrent.futures
 import contextlib
+import functools
 import io
 import multiprocessing
 import os
@@ -120,6 +121,12 @@ def side_by_side(calls, workers=2):
         return list(pool.map(lambda call: call(), calls))
 
 
+@functools.lru_cache
+def schema_validator():
+    """The validator of reports."""
+    return check_schema.validator_of(check_schema.load(options.source / "docs/report.schema.json"))
+
+
 def alone(test):
     """Marks a test that no other test may run beside, because it loads the machine or needs one without load."""
     test.runs_alone = True
@@ -141,9 +148,6 @@ class CliTest(unittest.TestCase):
 
     longMessage = True
     maxDiff = None
-
-    def setUp(self):
-        self.schema = check_schema.load(options.source / "docs/report.schema.json")
 
     def new_folder(self):
         """A folder to run in, with smoke.yaml."""
@@ -232,7 +236,7 @@ class CliTest(unittest.TestCase):
         """The report that a run wrote, checked against the schema."""
         self.assertTrue((run.folder / name).is_file(), f"no report {name}{run}")
         report = check_schema.load(run.folder / name)
-        self.assertEqual(check_schema.problems(report, self.schema), [], f"{name} is invalid{run}")
+        self.assertEqual(check_schema.problems_by(schema_validator(), report), [], f"{name} is invalid{run}")
         return report
 
     def assert_readable(self, run):

@@ -17,7 +17,12 @@ def validator_of(schema):
 
 def problems(report, schema):
     """A text per violation of the schema; none if the report is valid."""
-    errors = validator_of(schema).iter_errors(report)
+    return problems_by(validator_of(schema), report)
+
+
+def problems_by(validator, report):
+    """Like problems(), by a validator that was made before, because making it takes longest."""
+    errors = validator.iter_errors(report)
     return [f"{error.json_path}: {error.message[:500]}" for error in errors]
 
 
