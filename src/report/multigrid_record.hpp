@@ -11,9 +11,9 @@
 
 #include "gs/field_kind.hpp"
 #include "multigrid/multigrid_choice.hpp"
+#include "tuning/candidate.hpp"
 #include "tuning/decision_cache.hpp"
 #include "tuning/stage.hpp"
-#include "tuning/tuning_guard.hpp"
 
 namespace nekbone_k {
 

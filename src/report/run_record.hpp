@@ -18,9 +18,9 @@
 #include "report/multigrid_record.hpp"
 #include "tuning/all_reduce_tuner.hpp"
 #include "tuning/audit.hpp"
+#include "tuning/candidate.hpp"
 #include "tuning/decision_cache.hpp"
 #include "tuning/tuner.hpp"
-#include "tuning/tuning_guard.hpp"
 
 namespace nekbone_k {
 

@@ -12,6 +12,7 @@
 #include "core/give_up.hpp"
 #include "core/system.hpp"
 #include "reduce/rank_sum.hpp"
+#include "tuning/candidate.hpp"
 #include "tuning/predict.hpp"
 
 namespace nekbone_k {
@@ -56,15 +57,15 @@ double time_sums(const Communicator& comm, const RankSum<Pair>& sum,
   return (wall_seconds() - begin) / sums_a_sample;
 }
 
-/// An all-reduce with a communicator of its own, so that its late messages reach no other
-/// candidate.
+using Sum = RankSum<Pair>;
+
+/// A member: an all-reduce that is timed.
 struct TimedSum {
-  std::unique_ptr<Communicator> comm;
-  std::unique_ptr<RankSum<Pair>> sum;
+  AllReduceResult& result;
+  GuardedCandidate<Sum> sum;
 };
 
-/// Late failure of a member, by its index.
-using LateSum = LateFailure<std::size_t>;
+using LateSum = LateFailure<TimedSum*>;
 
 /// The error of all-reduce number `call` on any rank, or empty. An exception counts as an error,
 /// except UnavailableError.
@@ -79,36 +80,67 @@ std::string try_sum(const Communicator& comm, const std::function<Pair()>& sum, 
   return comm.first_text(complaint);
 }
 
-/// Times `members` with their `sums`, verifies the winner once more, and returns it. Throws a
-/// LateSum for a member that is wrong then, or that threw while it was timed.
-std::size_t time_members(const Communicator& comm, std::span<AllReduceResult* const> members,
-                         const std::vector<TimedSum>& sums, const DeviceVector<Pair>& parts,
-                         const TunerOptions& options, TuningGuard& guard, AllReduceTuning& tuning) {
+/// Times `members`, verifies the winner once more, and returns it. Throws a LateSum for a member
+/// that is wrong then, or that threw while it was timed.
+const TimedSum& time_members(const Communicator& comm,
+                             const std::vector<std::unique_ptr<TimedSum>>& members,
+                             const DeviceVector<Pair>& parts, const TunerOptions& options,
+                             AllReduceTuning& tuning) {
   std::vector<StageResult*> stages;
-  for (AllReduceResult* member : members) stages.push_back(&member->timing.emplace());
-  const auto name = [&](std::size_t m) { return guarded_name(members[m]->strategy); };
+  for (const auto& member : members) stages.push_back(&member->result.timing.emplace());
   tuning.repeats = sums_a_sample;
-  tuning.rounds = Rounds(comm).run(stages, nullptr,
-                                   {.seconds = options.budget_seconds / 10,
-                                    .least = options.minimum_rounds,
-                                    .most = 200,
-                                    .early_stop = options.early_stop},
-                                   [&](std::size_t m) {
-                                     double sample = 0;
-                                     const std::string failure = guarded_failure(
-                                         comm, guard, name(m),
-                                         [&] { sample = time_sums(comm, *sums[m].sum, parts); });
-                                     if (!failure.empty()) throw LateSum::while_timed(m, failure);
-                                     return sample;
-                                   });
-  const std::size_t winner = judge(stages, {});
-  const std::string failure = guarded(guard, name(winner), [&] {
+  tuning.rounds =
+      Rounds(comm).run(stages, nullptr,
+                       {.seconds = options.budget_seconds / 10,
+                        .least = options.minimum_rounds,
+                        .most = 200,
+                        .early_stop = options.early_stop},
+                       [&](std::size_t m) {
+                         double sample = 0;
+                         const std::string failure = members[m]->sum.failure_of(
+                             [&](const Sum& sum) { sample = time_sums(comm, sum, parts); });
+                         if (!failure.empty())
+                           throw LateSum::while_timed(members[m].get(), failure);
+                         return sample;
+                       });
+  TimedSum& winner = *members[judge(stages, {})];
+  const std::string failure = winner.sum.use([&](const Sum& sum) {
     return try_sum(
-        comm, [&] { return sum_of_call(*sums[winner].sum, parts, comm.rank(), sums_verified); },
-        sums_verified);
+        comm, [&] { return sum_of_call(sum, parts, comm.rank(), sums_verified); }, sums_verified);
   });
-  if (!failure.empty()) throw LateSum::of_winner(winner, failure);
+  if (!failure.empty()) throw LateSum::of_winner(&winner, failure);
   return winner;
+}
+
+/// The result of the member that wins, or of the first one if there is nothing to time; null if
+/// none is left. Excludes members that fail meanwhile.
+const AllReduceResult* time_until_right(const Communicator& comm,
+                                        std::vector<std::unique_ptr<TimedSum>>& members,
+                                        const TunerOptions& options, AllReduceTuning& tuning) {
+  const DeviceVector<Pair> parts("nekbone_k: parts to sum", n_parts);
+  while (!members.empty()) {
+    if (comm.size() == 1) return &members.front()->result;
+    try {
+      return &time_members(comm, members, parts, options, tuning).result;
+    } catch (const LateSum& failure) {
+      AllReduceResult& result = failure.candidate->result;
+      result.failure = failure.why;
+      result.verified = false;
+      for (const auto& member : members) member->result.timing.reset();
+      failure.candidate->sum.abandon();
+      std::erase_if(members, [&](const auto& m) { return m.get() == failure.candidate; });
+    }
+  }
+  return nullptr;
+}
+
+/// Predicts the times of candidates that were timed.
+void predict_timed(const Communicator& comm, const MachinePaths* paths, AllReduceTuning& tuning) {
+  if (paths == nullptr || comm.size() == 1) return;
+  const std::vector<int> nodes = nodes_of_ranks(comm);
+  for (AllReduceResult& candidate : tuning.candidates)
+    if (candidate.timing)
+      candidate.timing->predicted = predict_sum(candidate.strategy.cost, nodes, *paths);
 }
 
 }  // namespace
@@ -156,50 +188,24 @@ AllReduceTuning tune_all_reduce(const Communicator& comm,
   }
   tuning.verify_seconds = comm.max(wall_seconds() - begin);
 
-  std::vector<AllReduceResult*> members;
-  std::vector<TimedSum> sums;
+  std::vector<std::unique_ptr<TimedSum>> members;
   for (AllReduceResult& result : tuning.candidates) {
     if (!result.verified) continue;
-    TimedSum timed{std::make_unique<Communicator>(comm.get()), nullptr};
-    const auto make = [&] {
-      timed.sum = std::make_unique<RankSum<Pair>>(*timed.comm, result.strategy, guard.patience());
+    std::unique_ptr<TimedSum> member(
+        new TimedSum{result, {comm, guard, guarded_name(result.strategy)}});
+    const auto make = [&](const Communicator& own, double patience) {
+      return Sum(own, result.strategy, patience);
     };
-    if (!made_to_be_timed(comm, guard, guarded_name(result.strategy), result, make,
-                          [&] { give_up(std::move(timed)); }))
-      continue;
-    sums.push_back(std::move(timed));
-    members.push_back(&result);
+    if (member->sum.make_verified(result, make)) members.push_back(std::move(member));
   }
-  const DeviceVector<Pair> parts("nekbone_k: parts to sum", n_parts);
-  std::size_t winner = 0;
-  while (comm.size() > 1 && !members.empty()) {
-    try {
-      winner = time_members(comm, members, sums, parts, options, guard, tuning);
-      break;
-    } catch (const LateSum& failure) {
-      AllReduceResult& result = *members[failure.candidate];
-      result.failure = failure.why;
-      result.verified = false;
-      for (AllReduceResult* member : members) member->timing.reset();
-      // Values of other ranks may still arrive here: leak the memory.
-      const auto at = static_cast<std::ptrdiff_t>(failure.candidate);
-      give_up(std::move(sums[failure.candidate]));
-      sums.erase(sums.begin() + at);
-      members.erase(members.begin() + at);
-    }
+  const AllReduceResult* winner = time_until_right(comm, members, options, tuning);
+  if (winner != nullptr) {
+    tuning.selected = static_cast<int>(winner - tuning.candidates.data());
+    tuning.candidates[tuning.selected].selected = true;
+    predict_timed(comm, paths, tuning);
   }
-  // Destruction is collective.
-  for (std::size_t m = 0; m < sums.size(); ++m)
-    guarded(guard, guarded_name(members[m]->strategy), [&] { sums[m].sum.reset(); });
+  members.clear();
   tuning.tune_seconds = comm.max(wall_seconds() - begin) - tuning.verify_seconds;
-  if (members.empty()) return tuning;
-  if (paths != nullptr && comm.size() > 1) {
-    const std::vector<int> nodes = nodes_of_ranks(comm);
-    for (AllReduceResult* member : members)
-      member->timing->predicted = predict_sum(member->strategy.cost, nodes, *paths);
-  }
-  members[winner]->selected = true;
-  tuning.selected = static_cast<int>(members[winner] - tuning.candidates.data());
   return tuning;
 }
 

@@ -2,9 +2,10 @@
 #include "tuning/plan_timing.hpp"
 
 #include <algorithm>
+#include <list>
 
 #include "core/errors.hpp"
-#include "core/give_up.hpp"
+#include "tuning/candidate.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -26,12 +27,8 @@ struct TimedPlan {
   }
 };
 
-/// The plans, with a communicator of their own, so that late messages reach nothing else.
 template <class T>
-struct TimedPlans {
-  std::unique_ptr<Communicator> comm;
-  std::vector<std::unique_ptr<TimedPlan<T>>> plans;
-};
+using TimedPlans = std::list<GuardedCandidate<TimedPlan<T>>>;  // addresses stay valid
 
 /// Fills `timed` with exchanges by `plans`, and times them into `timing`. Throws a
 /// LateFailure<const Strategy*> if the strategy throws on some rank.
@@ -40,38 +37,39 @@ void time_plans_of(const Communicator& comm,
                    std::span<const std::shared_ptr<const DeviceHaloPlan>> plans, int components,
                    const Strategy& strategy, double seconds, int least_rounds, TuningGuard& guard,
                    TimedPlans<T>& timed, PlanTiming& timing) {
-  const auto attempt = [&](const auto& action) {
-    const std::string failure = guarded_failure(comm, guard, strategy.name, action);
+  const auto require_none = [&](const std::string& failure) {
     if (!failure.empty()) throw LateFailure<const Strategy*>::while_timed(&strategy, failure);
   };
-  // At most one barrier per attempt: a rank that threw does not reach the next one.
-  const auto time = [&](std::size_t p, int repeats) {
+  // At most one barrier in here: a rank that threw does not reach the next one.
+  const auto time = [&](GuardedCandidate<TimedPlan<T>>& candidate, int repeats) {
     double sample = 0;
-    attempt([&] { sample = timed.plans[p]->time(comm, repeats) / repeats; });
+    require_none(candidate.failure_of(
+        [&](TimedPlan<T>& plan) { sample = plan.time(comm, repeats) / repeats; }));
     return sample;
   };
   double shortest = for_ever, round = 0;
-  for (std::size_t p = 0; p < plans.size(); ++p) {
-    attempt([&] {
-      timed.plans.push_back(std::make_unique<TimedPlan<T>>(TimedPlan<T>{
-          DeviceField<T>("nekbone_k: shares of a plan", plans[p]->host.n_shared(), components),
-          HaloExchange<T>(*timed.comm, plans[p], strategy, components, guard.patience())}));
-    });
-    time(p, 1);
-    const double once = comm.max(time(p, 1));
+  std::vector<GuardedCandidate<TimedPlan<T>>*> candidates;
+  for (const auto& plan : plans) {
+    GuardedCandidate<TimedPlan<T>>& candidate = timed.emplace_back(comm, guard, strategy.name);
+    candidates.push_back(&candidate);
+    require_none(candidate.make([&](const Communicator& own, double patience) {
+      return TimedPlan<T>{
+          DeviceField<T>("nekbone_k: shares of a plan", plan->host.n_shared(), components),
+          HaloExchange<T>(own, plan, strategy, components, patience)};
+    }));
+    time(candidate, 1);
+    const double once = comm.max(time(candidate, 1));
     shortest = std::min(shortest, once);
     round += once;
   }
   timing.repeats = repeats_for_sample(shortest, round, seconds, least_rounds);
   std::vector<StageResult*> members;
   for (StageResult& stage : timing.stages) members.push_back(&stage);
-  timing.rounds = Rounds(comm).run(members, nullptr,
-                                   {.seconds = seconds, .least = least_rounds, .early_stop = false},
-                                   [&](std::size_t p) { return time(p, timing.repeats); });
-  attempt([&] {
-    for (const auto& plan : timed.plans) plan->exchange.check();
-  });
-  guarded(guard, strategy.name, [&] { timed.plans.clear(); });  // destruction is collective
+  timing.rounds = Rounds(comm).run(
+      members, nullptr, {.seconds = seconds, .least = least_rounds, .early_stop = false},
+      [&](std::size_t p) { return time(*candidates[p], timing.repeats); });
+  for (GuardedCandidate<TimedPlan<T>>* const candidate : candidates)
+    require_none(candidate->failure_of([](TimedPlan<T>& plan) { plan.exchange.check(); }));
 }
 
 /// time_plans() of fields of `components` values of type T.
@@ -82,14 +80,14 @@ PlanTiming try_plans(const Communicator& comm,
                      TuningGuard& guard) {
   PlanTiming timing;
   timing.stages.resize(plans.size());
-  TimedPlans<T> timed{std::make_unique<Communicator>(comm.get()), {}};
+  TimedPlans<T> timed;
   try {
     time_plans_of(comm, plans, components, strategy, seconds, least_rounds, guard, timed, timing);
   } catch (const UnavailableError& error) {  // on every rank
     timing.failure = error.what();
   } catch (const LateFailure<const Strategy*>& failure) {
     timing.failure = failure.why;
-    give_up(std::move(timed));  // its messages may still be under way
+    for (GuardedCandidate<TimedPlan<T>>& candidate : timed) candidate.abandon();
   }
   if (!timing.failure.empty()) timing.stages.assign(plans.size(), {});
   return timing;

@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "core/errors.hpp"
-#include "core/give_up.hpp"
 #include "core/system.hpp"
+#include "tuning/candidate.hpp"
 #include "tuning/exchange_timer.hpp"
 #include "tuning/predict.hpp"
 #include "tuning/verify.hpp"
@@ -26,13 +26,11 @@ constexpr double work_per_exchange = 3;
 /// take a tenth.
 constexpr double end_of_stage_1 = 0.35, end_of_stage_2 = 0.8;
 
-/// A candidate that is timed. Its communicator is its own, so that late messages reach no other
-/// candidate.
+/// A candidate that is timed.
 template <class T>
 struct TunedCandidate {
   CandidateResult& result;
-  std::unique_ptr<Communicator> comm;
-  std::optional<HaloExchange<T>> exchange;
+  GuardedCandidate<HaloExchange<T>> exchange;
 };
 
 /// Tunes exchanges of fields of values of type T.
@@ -63,6 +61,7 @@ class Tuner {
 
  private:
   using Candidate = TunedCandidate<T>;
+  using Halo = HaloExchange<T>;
   using Late = LateFailure<Candidate*>;
   using Members = std::vector<Candidate*>;
   using Stage = std::optional<StageResult> CandidateResult::*;
@@ -98,11 +97,8 @@ class Tuner {
       if (m_paths != nullptr) predict_costs();
     }
     winner->result.selected = true;
-    // Destruction is collective.
-    for (auto& candidate : candidates)
-      if (candidate)
-        guarded(m_guard, candidate->result.strategy.name, [&] { candidate->exchange.reset(); });
     m_result.selected = static_cast<int>(&winner->result - m_result.candidates.data());
+    candidates.clear();
     // With at least five rounds, but fewer if they take more than a tenth of the budget.
     m_result.on_rank =
         m_timer.time_on_rank(std::max(m_options.minimum_rounds, 5), 0.1 * m_options.budget_seconds);
@@ -111,15 +107,12 @@ class Tuner {
   /// Makes an exchange for timing. Returns null if it cannot be made any more: by now all
   /// candidates hold their buffers.
   std::unique_ptr<Candidate> make_candidate(CandidateResult& result) {
-    auto candidate = std::make_unique<Candidate>(
-        Candidate{result, std::make_unique<Communicator>(m_comm.get()), {}});
-    const auto make = [&] {
-      candidate->exchange.emplace(*candidate->comm, m_gs.message_plan(), result.strategy,
-                                  m_result.kind.components, m_guard.patience());
+    std::unique_ptr<Candidate> candidate(
+        new Candidate{result, {m_comm, m_guard, result.strategy.name}});
+    const auto make = [&](const Communicator& comm, double patience) {
+      return Halo(comm, m_gs.message_plan(), result.strategy, m_result.kind.components, patience);
     };
-    const bool made = made_to_be_timed(m_comm, m_guard, result.strategy.name, result, make,
-                                       [&] { give_up(std::move(candidate)); });
-    return made ? std::move(candidate) : nullptr;
+    return candidate->exchange.make_verified(result, make) ? std::move(candidate) : nullptr;
   }
 
   /// The winner of both stages, if it is still right; null if no candidate is left. Excludes a
@@ -131,10 +124,10 @@ class Tuner {
         Candidate* const winner = time_stages(plain, overlapped);
         require_still_right(*winner);
         m_result.breakdown =
-            m_timer.break_down(*winner->exchange, std::max(m_options.minimum_rounds, 11),
+            m_timer.break_down(std::max(m_options.minimum_rounds, 11),
                                [&](const auto& part) { return seconds_of(*winner, part); });
         for (const auto& candidate : candidates)
-          if (candidate) attempt(*candidate, [&] { candidate->exchange->check(); });
+          attempt(*candidate, [](Halo& exchange) { exchange.check(); });
         return winner;
       } catch (const Late& failure) {
         forget_timings();
@@ -143,9 +136,8 @@ class Tuner {
         std::erase(plain, failure.candidate);
         std::erase(overlapped, failure.candidate);
         const std::string name = failure.candidate->result.strategy.name;
-        // Its messages may still be under way: leak the exchange.
-        for (auto& candidate : candidates)
-          if (candidate.get() == failure.candidate) give_up(std::move(candidate));
+        failure.candidate->exchange.abandon();
+        std::erase_if(candidates, [&](const auto& c) { return c.get() == failure.candidate; });
         // If it left the device unusable, the job ends here under its name.
         guarded(m_guard, name, [&] {
           m_timer.renew_field();
@@ -170,12 +162,11 @@ class Tuner {
     m_result.breakdown.reset();
   }
 
-  /// Runs `action`, which uses `candidate`. If it throws on some rank, all ranks throw a Late. Only
-  /// the start of `action` may be collective, because a rank that threw does not reach later calls.
+  /// Runs action(exchange). If it throws on some rank, all ranks throw a Late. Only the start of
+  /// `action` may be collective.
   template <class Action>
   void attempt(Candidate& candidate, const Action& action) const {
-    const std::string failure =
-        guarded_failure(m_comm, m_guard, candidate.result.strategy.name, action);
+    const std::string failure = candidate.exchange.failure_of(action);
     if (!failure.empty()) throw Late::while_timed(&candidate, failure);
   }
 
@@ -188,9 +179,8 @@ class Tuner {
   /// Throws a Late if the timed exchange no longer combines correctly.
   void require_still_right(Candidate& candidate) {
     const double begin = wall_seconds();
-    const std::string failure = guarded(m_guard, candidate.result.strategy.name, [&] {
-      return m_verifier.verify_again(*candidate.exchange, m_timer.field());
-    });
+    const std::string failure = candidate.exchange.use(
+        [&](Halo& exchange) { return m_verifier.verify_again(exchange, m_timer.field()); });
     m_result.verify_seconds += m_comm.max(wall_seconds() - begin);
     if (!failure.empty()) throw Late::of_winner(&candidate, failure);
   }
@@ -201,9 +191,9 @@ class Tuner {
     const int repeats = m_result.repeats;
     m_result.rounds_alone = m_rounds.run(stage_of(plain, &CandidateResult::alone), nullptr,
                                          limits(end_of_stage_1), [&](std::size_t c) {
-                                           const auto sample = [&] {
+                                           const auto sample = [&](Halo& exchange) {
                                              for (int i = 0; i < repeats; ++i)
-                                               m_timer.exchange(*plain[c]->exchange);
+                                               m_timer.exchange(exchange);
                                            };
                                            return seconds_of(*plain[c], sample) / repeats;
                                          });
@@ -245,11 +235,11 @@ class Tuner {
     // fault of the exchange: the all-reduce was verified, and goes on if an exchange throws.
     std::optional<Entered> sum;
     if (m_work.sum) sum.emplace(m_guard, m_work.sum->guarded_as);
-    return seconds_of(candidate, [&] {
+    return seconds_of(candidate, [&](Halo& exchange) {
       if (candidate.result.strategy.overlapped)
-        m_timer.exchange_amid_work(portion, *candidate.exchange);
+        m_timer.exchange_amid_work(portion, exchange);
       else
-        m_timer.exchange_after_work(portion, *candidate.exchange);
+        m_timer.exchange_after_work(portion, exchange);
     });
   }
 
@@ -277,11 +267,12 @@ class Tuner {
             .early_stop = m_options.early_stop};
   }
 
-  /// The time of an attempt() with `candidate` on this rank, in s. All ranks begin together.
+  /// The time of action(exchange) in an attempt(), on this rank, in s. All ranks begin together.
   template <class Action>
   double seconds_of(Candidate& candidate, const Action& action) const {
     double seconds = 0;
-    attempt(candidate, [&] { seconds = m_timer.seconds_of(action); });
+    attempt(candidate,
+            [&](Halo& exchange) { seconds = m_timer.seconds_of([&] { action(exchange); }); });
     return seconds;
   }
 
@@ -319,7 +310,7 @@ class Tuner {
   double usual_time(Candidate& c, int exchanges) {
     std::vector<double> times;
     for (int i = 0; i <= exchanges; ++i) {
-      const double time = seconds_of(c, [&] { m_timer.exchange(*c.exchange); });
+      const double time = seconds_of(c, [&](Halo& exchange) { m_timer.exchange(exchange); });
       if (i > 0) times.push_back(m_comm.max(time));
     }
     return median(times);

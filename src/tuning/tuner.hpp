@@ -12,8 +12,8 @@
 #include "core/errors.hpp"
 #include "gs/field_kind.hpp"
 #include "gs/gather_scatter.hpp"
+#include "tuning/candidate.hpp"
 #include "tuning/stage.hpp"
-#include "tuning/tuning_guard.hpp"
 
 namespace nekbone_k {
 

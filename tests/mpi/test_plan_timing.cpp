@@ -79,8 +79,8 @@ TEST(PlanTiming, TellsTheGuardOfAllThatItDoes) {
   guard.on_leave = [&] { --inside; };
   const PlanTiming timing = time_plans(comm, plans, {}, all_strategies().front(), 0, 1, guard);
   EXPECT_EQ(inside, 0);
-  // Entered for construction, two exchanges, samples, final check and destruction.
-  EXPECT_EQ(entered, 3 * (3 + Rounds::warm_ups + timing.rounds) + 2);
+  // For each plan: construction, two exchanges, samples, final check and destruction.
+  EXPECT_EQ(entered, 3 * (5 + Rounds::warm_ups + timing.rounds));
 }
 
 TEST(PlanTiming, OfWhatCannotBeHadSaysWhy) {
