@@ -13,6 +13,7 @@
 #include "operators/geometric_factors.hpp"
 #include "report/progress.hpp"
 #include "report/run_record.hpp"
+#include "selection/cg_methods.hpp"
 #include "selection/memory.hpp"
 
 namespace nekbone_k {
@@ -52,14 +53,6 @@ struct TunedOrder {
 TunedOrder tune_order(const Communicator& comm, const Case& input, const MeshSpec& mesh, int order,
                       const MachineRecord& machine, const AllReduceStrategy* all_reduce,
                       const MemoryBudget& budget, TuningGuard& guard, Progress& progress);
-
-/// The strategies of CG.
-struct SolveStrategies {
-  Strategy exchange;
-  std::vector<Strategy> other_exchanges;  ///< verified, not selected, the fastest first
-  AllReduceStrategy all_reduce;
-  std::vector<AllReduceStrategy> other_all_reduces;  ///< verified, not selected, the fastest first
-};
 
 /// Inputs of the selection of the method of CG.
 struct SolveConditions {

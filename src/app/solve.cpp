@@ -9,7 +9,6 @@
 #include <optional>
 #include <tuple>
 
-#include "app/cg_methods.hpp"
 #include "app/order_run.hpp"
 #include "app/solution_check.hpp"
 #include "core/errors.hpp"
@@ -17,6 +16,7 @@
 #include "operators/checksum.hpp"
 #include "operators/elliptic_operator.hpp"
 #include "operators/null_space.hpp"
+#include "selection/cg_methods.hpp"
 #include "selection/multigrid_run.hpp"
 #include "selection/summation_cost.hpp"
 #include "solver/conjugate_gradients.hpp"

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "app/cg_methods.hpp"
 #include "app/order_run.hpp"
 #include "core/errors.hpp"
 #include "report/report.hpp"
+#include "selection/cg_methods.hpp"
 #include "support/made_up_strategies.hpp"
 
 namespace nekbone_k {

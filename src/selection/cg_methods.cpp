@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "app/cg_methods.hpp"
+#include "selection/cg_methods.hpp"
 
 #include <fmt/format.h>
 

@@ -8,11 +8,22 @@
 #include <memory>
 #include <vector>
 
-#include "app/order_run.hpp"
+#include "input/case.hpp"
 #include "operators/elliptic_operator.hpp"
+#include "report/run_record.hpp"
+#include "selection/memory.hpp"
 #include "solver/queued_cg.hpp"
+#include "tuning/all_reduce_tuner.hpp"
 
 namespace nekbone_k {
+
+/// The strategies of CG.
+struct SolveStrategies {
+  Strategy exchange;
+  std::vector<Strategy> other_exchanges;  ///< verified, not selected, the fastest first
+  AllReduceStrategy all_reduce;
+  std::vector<AllReduceStrategy> other_all_reduces;  ///< verified, not selected, the fastest first
+};
 
 /// The problem that all methods solve.
 struct CgProblem {
