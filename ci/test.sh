@@ -60,7 +60,7 @@ run_ctest() {
   # tests/cli only what reads input and reports: other files repeat solves and flows, whose code
   # tests/mpi runs, and wait for faults. Other presets run all tests.
   if [[ $preset == dev ]]; then
-    options=(--exclude-regex '^(cli\.(runs|bad_days|doctor|faults|flow|streams|mpi_trial|launch)|mpi\..*\.np(1|2|4|7))$')
+    options=(--exclude-regex '^(cli\.(runs|bad_days|doctor|faults|fields|flow|streams|mpi_trial|launch)|mpi\..*\.np(1|2|4|7))$')
   fi
   ctest --preset "$preset" --no-tests=error --parallel "$(nproc)" \
     ${options[@]+"${options[@]}"} 2>&1 | tee "$log"
@@ -92,6 +92,7 @@ done
 if [[ $all == true ]]; then
   check "changed sources by clang-tidy" ci/check-tidy.sh
   check "interfaces as pages" ci/check-doxygen.sh
+  check "fields by VTK" ci/check-vtk.sh
   check "MPICH" ci/check-mpich.sh
   check "compile for NVIDIA GPUs" ci/check-cuda.sh
   check "compile for AMD GPUs" ci/check-hip.sh

@@ -23,7 +23,7 @@ namespace {
 /// The options as given. CLI11 fills them in.
 struct Options {
   std::string input;
-  std::vector<std::string> overrides, reports;
+  std::vector<std::string> overrides, reports, restarts;
   bool dry_run = false, brief = false, full = false;
   bool version = false, list_strategies = false;
   std::optional<std::string> help;  // the key, or empty
@@ -47,6 +47,8 @@ constexpr const char* footer =
     "  2  the input file, the command line or the environment is invalid\n"
     "  3  not enough memory, usually detected before allocating\n"
     "  4  MPI, Kokkos or nekbone-k itself failed, or the output cannot be written\n"
+    "  5  a flow stopped before its end, by a signal or before its wall time, and wrote a\n"
+    "     checkpoint\n"
     "  130, 143  ended by SIGINT, SIGTERM (128 + n: by another signal n)\n";
 
 constexpr const char* doctor_help =
@@ -93,18 +95,19 @@ void require_nothing_left(const CLI::App& app, const std::string& input) {
   }
 }
 
-void require_one_report(const std::vector<std::string>& reports) {
-  if (reports.size() > 1)
-    throw InputError(fmt::format("--report: given twice, '{}' and '{}'; give it once",
-                                 printable(reports[0]), printable(reports[1])));
-  if (!reports.empty() && reports[0].empty())
+/// Throws InputError unless `files`, what an option named, is at most one name of a file.
+void require_one_file(const std::string& option, const std::vector<std::string>& files,
+                      const char* example) {
+  if (files.size() > 1)
+    throw InputError(fmt::format("{}: given twice, '{}' and '{}'; give it once", option,
+                                 printable(files[0]), printable(files[1])));
+  if (!files.empty() && files[0].empty())
+    throw InputError(fmt::format("{0}: the name of the file is empty; give one, such as {0} {1}",
+                                 option, example));
+  if (!files.empty() && files[0].starts_with("--"))
     throw InputError(
-        "--report: the name of the file is empty; give one, such as --report run.json");
-  if (!reports.empty() && reports[0].starts_with("--"))
-    throw InputError(
-        fmt::format("--report: given the option '{}' for a file; give a file name, "
-                    "such as --report run.json",
-                    printable(reports[0])));
+        fmt::format("{0}: given the option '{1}' for a file; give a file name, such as {0} {2}",
+                    option, printable(files[0]), example));
 }
 
 /// Throws InputError if --set has a blank in place of '='. Accepts it if the next word is an option
@@ -152,6 +155,8 @@ const CLI::App& add_options(CLI::App& app, Options& options) {
   add_texts(app, "--set", "KEY.PATH=VALUE", options.overrides,
             "Override a key of the input: --set solver.order=5 (may be repeated)");
   add_texts(app, "--report", "FILE", options.reports, "Write the JSON report to FILE");
+  add_texts(app, "--restart", "FILE", options.restarts,
+            "Go on with a flow from a checkpoint (checkpoint.every)");
   app.add_flag("--brief", options.brief, "Print only the result of the run");
   app.add_flag("--full", options.full, "List every candidate in the tables of the report");
   app.add_flag("--dry-run", options.dry_run, "Check the input and say what would be done");
@@ -196,7 +201,8 @@ void require_doctor(const DoctorOptions& options, bool parsed, int argc, char** 
 void require_valid(const CLI::App& app, const Options& options, int argc, char** argv) {
   require_no_blank_for_equals(argc, argv);
   require_nothing_left(app, options.input);
-  require_one_report(options.reports);
+  require_one_file("--report", options.reports, "run.json");
+  require_one_file("--restart", options.restarts, "nekbone-k-checkpoint.h5");
   if (options.brief && options.full)
     throw InputError("--brief and --full: both given; give one of them, or neither");
   const std::array formats{"", "yaml", "markdown", "schema"};
@@ -248,10 +254,12 @@ std::function<std::string()> requested_text(const CLI::App& app, const Options& 
 void require_values(int argc, char** argv) {
   for (int a = 1; a < argc; ++a) {
     const std::string_view word = argv[a];
-    const bool ends_here = a + 1 == argc && (word == "--set" || word == "--report");
-    if (!ends_here && word != "--set=" && word != "--report=") continue;
+    const bool ends_here =
+        a + 1 == argc && (word == "--set" || word == "--report" || word == "--restart");
+    if (!ends_here && word != "--set=" && word != "--report=" && word != "--restart=") continue;
     throw InputError(
-        fmt::format("{}: given no value; write --set key.path=value or --report FILE (see --help)",
+        fmt::format("{}: given no value; write --set key.path=value, --report FILE or --restart "
+                    "FILE (see --help)",
                     word.substr(0, word.find('='))));
   }
 }
@@ -292,6 +300,7 @@ CommandLine parse_command_line(int argc, char** argv) {
   line.input = options.input;
   line.overrides = options.overrides;
   if (!options.reports.empty()) line.report = options.reports.front();
+  if (!options.restarts.empty()) line.restart = options.restarts.front();
   line.dry_run = options.dry_run;
   line.detail = options.brief  ? ReportDetail::brief
                 : options.full ? ReportDetail::full

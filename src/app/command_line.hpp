@@ -23,6 +23,7 @@ struct CommandLine {
   // A run
   std::string input;                   ///< path of the input file
   std::vector<std::string> overrides;  ///< "key.path=value"
+  std::string restart;                 ///< path of a checkpoint; empty: none
   std::string report;                  ///< path of the JSON report; empty: as in the input
   bool dry_run = false;
   ReportDetail detail = ReportDetail::usual;

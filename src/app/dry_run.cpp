@@ -17,7 +17,9 @@
 #include "machine/machine_record.hpp"
 #include "operators/axhelm/axhelm.hpp"
 #include "report/warnings.hpp"
-#include "selection/flow_run.hpp"
+#include "selection/flow_checkpoints.hpp"
+#include "selection/flow_files.hpp"
+#include "selection/flow_restart.hpp"
 #include "selection/memory.hpp"
 #include "tuning/all_reduce_tuner.hpp"
 #include "tuning/decision_cache.hpp"
@@ -119,6 +121,7 @@ std::string would_tune_text(const Communicator& comm, const RunPlan& plan, int o
   if (overlapped > 0)
     text += fmt::format("; {} of them overlapped with {}", overlapped,
                         fits ? "Ax" : "the on-rank gather-scatter");
+  if (input.is_flow()) text += "; for fields of three components and of one";
   text += fmt::format("; {} per {}\n", bytes_text(fits ? full : plain), budget.place);
   if (!is_compiled_order(order))
     text += fmt::format(
@@ -128,19 +131,26 @@ std::string would_tune_text(const Communicator& comm, const RunPlan& plan, int o
   return text;
 }
 
-/// The text on CG or the flow.
-std::string would_solve_text(const Case& input, const MemoryBudget& budget) {
+/// E.g. "run the flow from abc at order 9 to time 0.5, in steps of 0.005".
+std::string flow_in_words(const Case& input) {
   const FlowCase& flow = input.flow;
-  std::string text =
-      input.is_flow()
-          ? fmt::format("\nWould compute the flow at order {} {}", input.solver_order,
-                        flow.steps > 0 ? fmt::format("for {}", counted(flow.steps, "step"))
-                                       : fmt::format("to time {:g}", flow.end_time))
-          : fmt::format("\nWould solve {} at order {} by CG, {} iterations{}", name(input.problem),
-                        input.solver_order, input.iterations,
-                        input.tolerance > 0 ? " at most" : "");
-  text += fmt::format("\n  {} per {}, {} available", bytes_text(budget.solve), budget.place,
-                      bytes_text(budget.available));
+  return fmt::format(
+      "run the flow from {} at order {} {}, {}", name(flow.initial), input.solver_order,
+      flow.steps > 0 ? fmt::format("for {}", counted(flow.steps, "step"))
+                     : fmt::format("to time {:g}", flow.end_time),
+      flow.cfl > 0 ? fmt::format("by CFL number {:g} in steps of at most {:g}", flow.cfl, flow.dt)
+                   : fmt::format("in steps of {:g}", flow.dt));
+}
+
+/// The text on the solve or the flow.
+std::string would_solve_text(const Case& input, const MemoryBudget& budget) {
+  std::string text = fmt::format(
+      "\nWould {}\n  {} per {}, {} available",
+      input.is_flow() ? flow_in_words(input)
+                      : fmt::format("solve {} at order {} by CG, {} iterations{}",
+                                    name(input.problem), input.solver_order, input.iterations,
+                                    input.tolerance > 0 ? " at most" : ""),
+      bytes_text(budget.solve), budget.place, bytes_text(budget.available));
   if (budget.process.left < unlimited)
     text += fmt::format("; {} more per rank, {} left by {}", bytes_text(budget.rank_solve),
                         bytes_text(budget.process.left), budget.process.limit);
@@ -149,15 +159,14 @@ std::string would_solve_text(const Case& input, const MemoryBudget& budget) {
 
 }  // namespace
 
-bool dry_run(const Communicator& comm, const Case& input) {
+bool dry_run(const Communicator& comm, Case input) {
+  plan_restart(comm, input);
   const RunPlan plan = make_run_plan(comm, input);
   const MemoryBudget& budget = plan.budget;
   static_cast<void>(open_report(comm, input));
   require_free_report(comm, input, plan.separate_jobs);
-  if (input.is_flow()) {
-    require_flow(comm, input);
-    static_cast<void>(read_reference(comm, input));
-  }
+  require_output(comm, input);
+  if (input.is_flow()) check_flow_files(comm, input);
   // If the case does not fit, the dry run shows the memory that it needs before it refuses it.
   if (budget.fits_machine()) require_countable(comm, plan);
   // Checking all elements of a case that does not fit could take hours.

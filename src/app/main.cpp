@@ -52,18 +52,20 @@ void print_without_mpi(const std::string& text) {
   require_printed(why_not_printed());
 }
 
-/// Runs the command and returns whether it passed. Collective.
-bool run_command(const Communicator& comm, const Request& request, const MpiTrial& trial) {
+/// Runs the command. Collective.
+ExitCode run_command(const Communicator& comm, const Request& request, const MpiTrial& trial) {
   if (!request.error.empty()) throw InputError(request.error);
   const CommandLine& line = request.line;
   require_trial_settings(comm);
-  if (line.doctor) return doctor(comm, *line.doctor, trial);
+  const auto verdict = [](bool passed) { return passed ? ExitCode::pass : ExitCode::fail; };
+  if (line.doctor) return verdict(doctor(comm, *line.doctor, trial));
   Case input = read_case(comm, line.input, line.overrides);
   if (!line.report.empty()) {
     input.report_json = line.report;
     input.report_place = "--report";
   }
-  return line.dry_run ? dry_run(comm, input) : run(comm, input, trial, line.detail);
+  input.restart = line.restart;
+  return line.dry_run ? verdict(dry_run(comm, input)) : run(comm, input, trial, line.detail);
 }
 
 struct Interruption {
@@ -123,9 +125,9 @@ int guarded_run(const Communicator& comm, const Request& request, const MpiTrial
     end_job(static_cast<int>(code));
   };
   try {
-    const bool passed = run_command(comm, request, trial);
+    const ExitCode code = run_command(comm, request, trial);
     require_printed(comm.broadcast(why_not_printed()));
-    return static_cast<int>(passed ? ExitCode::pass : ExitCode::fail);
+    return static_cast<int>(code);
   } catch (const InternalError& error) {
     return abort(error.exit_code(), error.what());
   } catch (const Error& error) {

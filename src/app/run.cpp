@@ -23,6 +23,7 @@
 #include "report/report_json.hpp"
 #include "report/verdict.hpp"
 #include "report/warnings.hpp"
+#include "selection/flow_checkpoints.hpp"
 #include "selection/flow_run.hpp"
 #include "selection/process_grid.hpp"
 #include "selection/replay.hpp"
@@ -152,7 +153,7 @@ void solve_by_selected(const Communicator& comm, Discretization& discretization,
 
 /// Runs the flow with the selected strategies, if there are any. Collective.
 void flow_by_selected(const Communicator& comm, Discretization& discretization,
-                      const MemoryBudget& memory, TuningGuard& guard, FlowFiles& files,
+                      const FlowConditions& conditions, TuningGuard& guard, FlowFiles& files,
                       Display& display, RunRecord& record) {
   const Case& input = record.input;
   const Strategy* const vectors =
@@ -161,23 +162,28 @@ void flow_by_selected(const Communicator& comm, Discretization& discretization,
   const AllReduceStrategy* const sum = selected_sum(record);
   if (vectors == nullptr || scalars == nullptr || sum == nullptr) return;
   record.flow = run_flow(comm, input, discretization.space, discretization.factors(),
-                         {*vectors, *scalars, *sum}, record.machine, memory, guard,
-                         display.progress(), files);
+                         {*vectors, *scalars, *sum}, conditions, guard, display.progress(), files);
   if (files.series) record.warn(files.series->complaint());
+  record.warn(record.flow->checkpoint_failure);
+  record.warn(record.flow->field_failure);
   display.show(flow_text(*record.flow, display.detail()));
 }
 
 }  // namespace
 
-bool run(const Communicator& comm, const Case& input, const MpiTrial& trial, ReportDetail detail) {
+ExitCode run(const Communicator& comm, Case input, const MpiTrial& trial, ReportDetail detail) {
   const double begin = wall_seconds();
   Display display(comm, detail);
+  const std::optional<FlowRestart> restart = plan_restart(comm, input);
   const RunPlan plan = make_run_plan(comm, input);
   require_size(comm, plan);
   const auto file = open_report(comm, input);
   const auto lock = lock_report(comm, input, plan.separate_jobs);
-  std::optional<FlowFiles> flow_files;
-  if (input.is_flow()) flow_files.emplace(comm, input);
+  require_output(comm, input);
+  FlowFiles flow_files;
+  if (input.is_flow())
+    flow_files =
+        open_flow_files(comm, input, restart ? std::optional(restart->step) : std::nullopt);
   display.progress().stage("checking the mesh");
   require_no_inverted_elements(comm, plan);
 
@@ -218,6 +224,7 @@ bool run(const Communicator& comm, const Case& input, const MpiTrial& trial, Rep
     release_freed_memory();
     Case of_kind = input;
     of_kind.field_kind = kind;
+    if (restart) restart->pin(of_kind);
     auto [tuning, its_discretization] =
         tune_order(comm, of_kind, mesh, order, record.machine, selected_sum(record), plan.budget,
                    guard, display.progress());
@@ -234,7 +241,8 @@ bool run(const Communicator& comm, const Case& input, const MpiTrial& trial, Rep
     if (comm.is_root()) file->write_for_now(to_json(record));
   };
   if (input.is_flow())
-    flow_by_selected(comm, *discretization, plan.budget, guard, *flow_files, display, record);
+    flow_by_selected(comm, *discretization, {record.machine, plan.budget, begin, restart}, guard,
+                     flow_files, display, record);
   else if (input.solves())
     solve_by_selected(comm, *discretization, plan.budget, guard, write_so_far, display, record);
   record.warn(slow_kernels(record.orders));
@@ -247,7 +255,8 @@ bool run(const Communicator& comm, const Case& input, const MpiTrial& trial, Rep
   if (loaded.empty() && record.solve)
     for (const std::string& regret : regrets(*record.solve)) record.warn(regret);
   sum_up(comm, begin, record);
-  record.complete = true;
+  const bool stopped = was_stopped(record);
+  record.complete = !stopped;
 
   // Write the file first, because the printed result says whether it was written.
   std::string not_written =
@@ -256,7 +265,7 @@ bool run(const Communicator& comm, const Case& input, const MpiTrial& trial, Rep
   display.show_result(closing_text(record, not_written.empty()));
   if (record.machine.transfers->probe.stuck) end_stuck(comm, record.passed, not_written);
   if (!not_written.empty()) throw OutputError(not_written);
-  return record.passed;
+  return record.passed ? ExitCode::pass : stopped ? ExitCode::stopped : ExitCode::fail;
 }
 
 }  // namespace nekbone_k

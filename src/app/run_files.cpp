@@ -33,24 +33,24 @@ bool same_file(const std::string& one, const std::string& other) {
   return !error && one_place == other_place;
 }
 
-/// Throws InputError if the run would overwrite its input, or one of its files by another.
+/// Throws InputError if the run would overwrite a file that it reads, or one of its files by
+/// another.
 void require_files_apart(const Case& input) {
   struct File {
     std::string what, path, place;
   };
-  std::vector<File> files{
-      {"the input", input.input, input.input},
-      {"the journal", input.tuning_journal, input.journal_place},
-      {"the JSON report", input.report_json, input.report_place},
-  };
-  if (input.is_flow()) {
-    if (!input.reference.empty())
-      files.push_back({"the reference", input.reference, input.reference_place});
-    files.push_back({"the time series", input.flow.series, input.series_place});
-  }
+  std::vector<File> files{{"the input", input.input, input.input}};
+  if (input.is_flow() && !input.reference.empty())
+    files.push_back({"the reference", input.reference, input.reference_place});
+  const std::size_t n_read = files.size();
+  files.push_back({"the journal", input.tuning_journal, input.journal_place});
+  files.push_back({"the JSON report", input.report_json, input.report_place});
   if (input.tuning_mode == TuningMode::cached)
     files.push_back({"the cache of decisions", input.tuning_cache, input.cache_place});
-  for (std::size_t f = 1; f < files.size(); ++f)
+  if (input.is_flow()) files.push_back({"the series", input.flow.series, input.series_place});
+  if (input.is_flow() && input.checkpoint.is_on())
+    files.push_back({"the checkpoint", input.checkpoint.file, input.checkpoint_place});
+  for (std::size_t f = n_read; f < files.size(); ++f)
     for (std::size_t before = 0; before < f; ++before)
       if (same_file(files[f].path, files[before].path))
         throw InputError(

@@ -29,7 +29,7 @@ std::string complaint_on_root(const Communicator& comm, const Action& action) {
 }
 
 /// Opens the JSON report on rank 0; returns null on the others. Throws InputError on every rank if
-/// the report cannot be written, or if it would overwrite the input or another file of the run.
+/// the report cannot be written, or if a file of the run would overwrite the input or another.
 /// Collective.
 std::unique_ptr<ReportFile> open_report(const Communicator& comm, const Case& input);
 

@@ -5,6 +5,7 @@
 
 #include "core/errors.hpp"
 #include "core/launcher.hpp"
+#include "flow/flow_elements.hpp"
 #include "mesh/partition_model.hpp"
 #include "operators/assembled_space.hpp"
 #include "operators/geometric_factors.hpp"
@@ -15,6 +16,11 @@ namespace nekbone_k {
 
 RunPlan make_run_plan(const Communicator& comm, const Case& input) {
   pretended_ranks_per_node();  // throws if the variable is invalid
+  if (input.is_flow() && !has_flow_kernels(input.solver_order))
+    throw InputError(fmt::format(
+        "{}: this build has no kernels for a flow of order {}; take another solver.order, or "
+        "configure with -DNEKBONE_K_ORDERS={}",
+        input.input, input.solver_order, input.solver_order));
   RunPlan plan{input, input.orders_to_tune(), find_node_layout(comm), list_grids(comm, input), {},
                {}};
   plan.budget = estimate_memory(comm, input, plan.layout, selectable_partitions(plan.grid));

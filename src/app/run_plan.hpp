@@ -24,7 +24,8 @@ struct RunPlan {
   std::string separate_jobs;  ///< a warning that the launcher started several jobs, or empty
 };
 
-/// Throws InputError if an environment variable is invalid. Collective.
+/// Throws InputError if an environment variable is invalid, or if the build has no kernels for the
+/// order of a flow. Collective.
 RunPlan make_run_plan(const Communicator& comm, const Case& input);
 
 /// Throws InputError on every rank if a rank could have too many points to number at one of the

@@ -19,6 +19,7 @@ enum class ExitCode : int {
   bad_input = 2,     ///< the input or the command line is invalid
   no_memory = 3,     ///< the case does not fit in memory
   internal = 4,      ///< MPI, Kokkos or this program failed, or writing output failed
+  stopped = 5,       ///< a flow stopped before its end, and saved a checkpoint
   interrupted = 130  ///< SIGINT; SIGTERM gives 143
 };
 

@@ -21,6 +21,21 @@ inline const char* name(FlowToleranceKind kind) {
 /// The most vectors of a projection space.
 inline constexpr int most_projection = 64;
 
+/// When a flow is saved.
+struct CheckpointCase {
+  std::string file = "nekbone-k-checkpoint.h5";
+  int every = 0;               ///< steps; 0: not by steps
+  double before_walltime = 0;  ///< s; 0: no limit
+
+  bool is_on() const { return every > 0 || before_walltime > 0; }
+};
+
+/// When fields of a flow are written for ParaView.
+struct FieldOutputCase {
+  std::string file = "nekbone-k-fields.vtkhdf";  ///< the step comes before the last point
+  int every = 0;                                 ///< steps; 0: never
+};
+
 struct FlowCase {
   FlowKind initial = FlowKind::taylor_green;
   std::array<double, 3> translation{0, 0, 0};

@@ -67,6 +67,18 @@ struct BlockTerms {
   }
 };
 
+/// Multiplies all components of a field by an assembled vector.
+void multiply(const ConstDeviceVector<double>& by, const VectorField& field) {
+  const double* const factor = by.data();
+  double* const values = field.values.data();
+  const LocalIndex size = field.size();
+  Kokkos::parallel_for(
+      "nekbone_k: multiply components", Kokkos::RangePolicy<ExecutionSpace>(0, size),
+      KOKKOS_LAMBDA(const LocalIndex a) {
+        for (int d = 0; d < n_components; ++d) values[a + d * size] *= factor[a];
+      });
+}
+
 }  // namespace
 
 std::vector<double> transpose(const std::vector<double>& a, int rows, int columns) {
@@ -160,6 +172,11 @@ void FlowElements::curl(const VectorField& u, const VectorField& out) {
   set_results(a.out, out);
   run(FlowKernel::curl, a);
   sum_shares(out);
+}
+
+void FlowElements::vorticity(const VectorField& u, const VectorField& out) {
+  curl(u, out);
+  multiply(m_inverse_mass, out);
 }
 
 void FlowElements::pressure_source(const VectorField& f, const VectorField& vorticity, double nu,

@@ -79,6 +79,8 @@ class FlowElements {
   void advection(const VectorField& u, const VectorField& out);
   /// out = Qᵀ (v, ∇×u).
   void curl(const VectorField& u, const VectorField& out);
+  /// out = ∇×u at the nodes, averaged by mass where elements meet.
+  void vorticity(const VectorField& u, const VectorField& out);
   /// out = Qᵀ (∇q, f - ν ∇×vorticity).
   void pressure_source(const VectorField& f, const VectorField& vorticity, double nu,
                        const DeviceVector<double>& out);

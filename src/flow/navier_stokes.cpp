@@ -43,17 +43,6 @@ struct ExplicitTerms {
   }
 };
 
-/// Multiplies all components of a field by an assembled vector.
-void multiply(const ConstDeviceVector<double>& by, const VectorField& field) {
-  const double* const factor = by.data();
-  double* const values = field.values.data();
-  const LocalIndex size = field.size();
-  Kokkos::parallel_for(
-      "nekbone_k: multiply components", Range(0, size), KOKKOS_LAMBDA(const LocalIndex a) {
-        for (int d = 0; d < n_components; ++d) values[a + d * size] *= factor[a];
-      });
-}
-
 /// to = x - y.
 void subtract(const DeviceVector<double>& x, const DeviceVector<double>& y,
               const DeviceVector<double>& to) {
@@ -136,13 +125,13 @@ class Stopwatch {
 
 void ProjectionPolicy::count(const Communicator& comm, const FlowSolve& solve,
                              double projection_seconds, double solve_seconds) {
-  m_cost_seconds += projection_seconds;
+  m_projection_seconds += projection_seconds;
+  ++m_projections;
+  m_iteration_seconds += solve_seconds;
+  m_timed_iterations += solve.iterations;
   if (solve.projected && solve.iterations > 0 && solve.residual > 0 && solve.first_residual > 0) {
     const double digits = std::log10(solve.first_residual / solve.residual) / solve.iterations;
-    const double saved =
-        digits > 0 ? std::log10(solve.guess_residual / solve.first_residual) / digits : 0;
-    m_saved += saved;
-    m_saved_seconds += saved * solve_seconds / solve.iterations;
+    m_saved += digits > 0 ? std::log10(solve.guess_residual / solve.first_residual) / digits : 0;
   } else if (solve.projected) {
     // The guess was good enough, which an iteration at least would have cost.
     m_saved += 1;
@@ -151,12 +140,26 @@ void ProjectionPolicy::count(const Communicator& comm, const FlowSolve& solve,
   m_saved_iterations = m_saved / m_solves;
   if (!m_always) {
     // The slowest rank decides, so that all ranks agree.
-    const double lost = comm.max(m_cost_seconds - m_saved_seconds);
+    if (m_cost == 0 && m_timed_iterations > 0)
+      m_cost =
+          comm.max(m_projection_seconds / m_projections * m_timed_iterations / m_iteration_seconds);
     constexpr int pause = 20;
-    if (lost > 0) m_paused = pause * m_most;
+    if (m_cost > m_saved_iterations) m_paused = pause * m_most;
   }
   m_solves = 0;
-  m_cost_seconds = m_saved_seconds = m_saved = 0;
+  m_saved = 0;
+}
+
+void ProjectionPolicy::archive(const std::string& name, FlowArchive& archive) {
+  archive.count(name + "/solves", m_solves);
+  archive.count(name + "/paused", m_paused);
+  archive.count(name + "/projections timed", m_projections);
+  archive.count(name + "/iterations timed", m_timed_iterations);
+  archive.number(name + "/saved", m_saved);
+  archive.number(name + "/saved iterations", m_saved_iterations);
+  archive.number(name + "/cost", m_cost);
+  archive.number(name + "/projection seconds", m_projection_seconds);
+  archive.number(name + "/iteration seconds", m_iteration_seconds);
 }
 
 void ProjectionPolicy::begin() { *this = ProjectionPolicy(m_most, m_always); }
@@ -226,6 +229,26 @@ void NavierStokes::begin(double time) {
     Kokkos::deep_copy(ExecutionSpace(), m_p[level], 0.0);
 }
 
+void NavierStokes::archive(FlowArchive& archive) {
+  archive.number("time", m_time);
+  archive.count("steps", m_n_steps);
+  archive.numbers("step lengths", m_steps);
+  double lambda = m_helmholtz.lambda();
+  archive.number("lambda", lambda);
+  if (lambda != m_helmholtz.lambda()) set_lambda(lambda);
+  for (int level = 0; level < m_options.time_order; ++level) {
+    const std::string number = std::to_string(level);
+    archive.field("velocity/" + number, m_u[level].values);
+    archive.field("pressure/" + number, m_p[level]);
+    // A step computes the newest advection anew.
+    if (level > 0) archive.field("advection/" + number, m_advection[level].values);
+  }
+  m_pressure_space.archive("earlier pressures", archive);
+  m_velocity_space.archive("earlier velocities", archive);
+  m_pressure_policy.archive("pressure projection", archive);
+  m_velocity_policy.archive("velocity projection", archive);
+}
+
 void NavierStokes::explicit_terms(const TimeCoefficients& c) {
   m_elements.advection(m_u[0], m_advection[0]);
   ExplicitTerms terms{.c = c,
@@ -244,8 +267,7 @@ void NavierStokes::explicit_terms(const TimeCoefficients& c) {
 }
 
 void NavierStokes::pressure_source(const DeviceVector<double>& b) {
-  m_elements.curl(m_extrapolated, m_work);
-  multiply(m_elements.inverse_mass(), m_work);
+  m_elements.vorticity(m_extrapolated, m_work);
   m_elements.pressure_source(m_u_hat, m_work, m_options.viscosity, b);
   remove_constants(m_comm, m_space, b);
 }
@@ -339,12 +361,16 @@ FlowSolve NavierStokes::solve_pressure() {
       });
 }
 
+void NavierStokes::set_lambda(double lambda) {
+  m_helmholtz.set_lambda(lambda);
+  invert_diagonal(m_stiff_diagonal, lambda, m_elements.mass(), VectorField(m_inverse_diagonal));
+}
+
 FlowSolve NavierStokes::solve_velocity(const TimeCoefficients& c) {
   const double nu = m_options.viscosity, lambda = c.b0 / c.dt / nu;
   if (lambda != m_helmholtz.lambda() || m_n_steps == 0) {
-    m_helmholtz.set_lambda(lambda);
+    set_lambda(lambda);
     m_velocity_space.clear();
-    invert_diagonal(m_stiff_diagonal, lambda, m_elements.mass(), VectorField(m_inverse_diagonal));
   }
   // b = (mass û - (v, ∇p)) / ν
   m_elements.gradient(m_p[0], m_work);

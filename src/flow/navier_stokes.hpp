@@ -7,6 +7,7 @@
 #include <functional>
 #include <vector>
 
+#include "flow/flow_archive.hpp"
 #include "flow/flow_elements.hpp"
 #include "flow/projection.hpp"
 #include "flow/time_scheme.hpp"
@@ -45,10 +46,11 @@ struct FlowSolve {
   double guess_residual = 0, first_residual = 0, residual = 0;
 };
 
-/// Whether a projection is worth its time. When the space has been filled once, the time that it
-/// took is compared with that of the iterations that it saved, by the digits that each gained. If
-/// it does not pay, it pauses for many solves. With deterministic sums it never pauses, because
-/// times differ from run to run.
+/// Whether a projection is worth its time. When the space has been filled once, its cost is
+/// compared with the iterations that it saved, by the digits that each gained. If it does not pay,
+/// it pauses for many solves. The cost is timed once, in units of iterations, so that a restarted
+/// flow decides as an uninterrupted one. With deterministic sums the projection never pauses,
+/// because times differ from run to run.
 class ProjectionPolicy {
  public:
   ProjectionPolicy(int most, bool always) : m_most(most), m_always(always) {}
@@ -63,12 +65,17 @@ class ProjectionPolicy {
   void skip();
   /// Iterations saved per solve by the last decision, as estimated.
   double saved_iterations() const { return m_saved_iterations; }
+  /// Saves or restores everything. Collective.
+  void archive(const std::string& name, FlowArchive& archive);
 
  private:
   int m_most;
   bool m_always;
   int m_solves = 0, m_paused = 0;  // solves of the count, and of the pause that is left
-  double m_cost_seconds = 0, m_saved_seconds = 0, m_saved = 0, m_saved_iterations = 0;
+  double m_saved = 0, m_saved_iterations = 0;
+  double m_cost = 0;  // of the projection of a solve, in iterations; 0: not timed yet
+  int m_projections = 0, m_timed_iterations = 0;
+  double m_projection_seconds = 0, m_iteration_seconds = 0;  // of those
 };
 
 /// What a step did. Times are those of this rank, in s.
@@ -109,6 +116,9 @@ class NavierStokes {
   void begin(double time);
   /// Advances by dt.
   FlowStep step(double dt);
+  /// Saves the state, or restores it in place of begin(): then the next steps have the same bits as
+  /// if the flow had not ended, on as many ranks, or on any number if sums are deterministic.
+  void archive(FlowArchive& archive);
 
   double time() const { return m_time; }
   const VectorField& velocity() const { return m_u[0]; }
@@ -135,6 +145,8 @@ class NavierStokes {
   void explicit_terms(const TimeCoefficients& c);
   void pressure_source(const DeviceVector<double>& b);
   void guess_pressure();
+  /// Sets λ of the Helmholtz operator of the velocity.
+  void set_lambda(double lambda);
   FlowSolve solve_pressure();
   FlowSolve solve_velocity(const TimeCoefficients& c);
   /// Solves A x = b from the guess in x, whose residual it may first project on the space of

@@ -94,6 +94,18 @@ void ProjectionSpace::combine(double keep, const std::vector<double>& factors,
   }
 }
 
+const DeviceVector<double>& ProjectionSpace::vector(int i) {
+  if (m_vectors.size() <= std::size_t(i))
+    m_vectors.push_back(large_vector("nekbone_k: " + m_label, m_range.size));
+  return m_vectors[i];
+}
+
+void ProjectionSpace::archive(const std::string& name, FlowArchive& archive) {
+  archive.count(name + "/size", m_size);
+  if (m_size > m_most) return clear();
+  for (int i = 0; i < m_size; ++i) archive.field(name + "/" + std::to_string(i), vector(i));
+}
+
 void ProjectionSpace::project(const DeviceVector<double>& b, const DeviceVector<double>& x) const {
   if (m_size == 0) return Kokkos::deep_copy(ExecutionSpace(), x, 0.0);
   combine(0, products(b, b), x);
@@ -111,10 +123,8 @@ void ProjectionSpace::add(const DeviceVector<double>& x, const DeviceVector<doub
   // Little but rounding may be left of a vector that depends on the others.
   if (!(rest > 1e-14 * square)) return;
   if (m_size > 0) combine(1, found, x);
-  if (m_vectors.size() <= std::size_t(m_size))
-    m_vectors.push_back(large_vector("nekbone_k: " + m_label, m_range.size));
   const double scale = 1 / std::sqrt(rest);
-  const auto to = m_vectors[m_size];
+  const auto to = vector(m_size);
   Kokkos::parallel_for(
       "nekbone_k: add to projections", Kokkos::RangePolicy<ExecutionSpace>(0, m_range.size),
       KOKKOS_LAMBDA(const LocalIndex a) { to(a) = scale * x(a); });

@@ -9,6 +9,7 @@
 
 #include "core/communicator.hpp"
 #include "core/entry_reduction.hpp"
+#include "flow/flow_archive.hpp"
 #include "reduce/rank_sum.hpp"
 #include "reduce/reproducible_sum.hpp"
 
@@ -39,7 +40,13 @@ class ProjectionSpace {
   /// Overwrites x. The space must not be full. Collective.
   void add(const DeviceVector<double>& x, const DeviceVector<double>& ax);
 
+  /// Saves or restores the vectors as fields NAME/0, NAME/1, … Of a space that has more vectors
+  /// than this one can have, it restores none. Collective.
+  void archive(const std::string& name, FlowArchive& archive);
+
  private:
+  /// Vector i, which is i at most one more than there are.
+  const DeviceVector<double>& vector(int i);
   /// The products of `v` with all vectors, and with `last`.
   std::vector<double> products(const DeviceVector<double>& v,
                                const DeviceVector<double>& last) const;

@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 #include "core/errors.hpp"
 #include "core/format.hpp"
@@ -83,11 +85,14 @@ void check_field(const YamlReader& keys, const YamlReader& gather_scatter_keys, 
   const bool is_vector = run.field_kind.components != FieldKind{}.components;
   fail_together(
       gather_scatter_keys, is_vector ? "components" : "precision", keys, "problem",
-      fmt::format("given gather_scatter.{} with problem {}, whose CG exchanges one component in "
-                  "double; allowed: {} with that problem, or problem none",
+      fmt::format("given gather_scatter.{} with problem {}, {}; allowed: {} with that problem, or "
+                  "problem none",
                   is_vector ? fmt::format("components {}", run.field_kind.components)
                             : fmt::format("precision {}", name(run.field_kind.precision)),
-                  name(run.problem), is_vector ? "components 1" : "precision double"));
+                  name(run.problem),
+                  run.is_flow() ? "which exchanges fields of its own"
+                                : "whose CG exchanges one component in double",
+                  is_vector ? "components 1" : "precision double"));
 }
 
 /// Why CG must be classic with scalars on the host; empty if it need not.
@@ -125,6 +130,12 @@ void check_flow(YamlReader& keys, Case& run) {
                   fmt::format("given abc with mesh.extent [{}]; allowed: abc with equal extents, "
                               "or another initial velocity",
                               fmt::join(extent, ", ")));
+  const double steps = std::ceil(run.flow.end_time / run.flow.dt);
+  if (constexpr int most = std::numeric_limits<int>::max(); run.flow.steps == 0 && steps > most)
+    fail_together(
+        flow_keys, "end_time", flow_keys, "dt",
+        fmt::format("given {:g} with flow.dt {:g}, {:.3g} steps; allowed: at most {} steps",
+                    run.flow.end_time, run.flow.dt, steps, most));
   if (run.vector_ops == VectorOps::kokkos_kernels)
     fail_together(keys, "problem", keys.section("solver"), "vector_ops",
                   "given flow with solver.vector_ops kokkos-kernels; allowed: flow with vector_ops "
@@ -264,6 +275,8 @@ Case parse_case(const std::string& text, const std::string& source,
   run.memory_place = keys.section("memory").place("limit_gib");
   run.cache_place = gather_scatter_keys.section("tuning").place("cache");
   run.series_place = keys.section("flow").place("series");
+  run.output_place = keys.section("output").place("file");
+  run.checkpoint_place = keys.section("checkpoint").place("file");
   run.reference_place = keys.section("verification").place("reference");
   run.journal_place = gather_scatter_keys.section("tuning").place("journal");
 

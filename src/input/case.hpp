@@ -37,6 +37,9 @@ struct Case {
   ProblemKind problem = ProblemKind::taylor_green;
   double error_bound = 1e-6;  ///< relative to the largest value of the exact solution
   FlowCase flow;              ///< if that is the problem
+  CheckpointCase checkpoint;  ///< of the flow
+  FieldOutputCase output;     ///< of the flow
+  std::string restart;        ///< checkpoint that the flow goes on from; empty: none
   std::string reference;      ///< file with the enstrophy of the flow over time; may be empty
 
   int solver_order = 7;
@@ -80,7 +83,7 @@ struct Case {
 
   /// Places of keys that only a run can check, for its messages: "x.yaml:3: mesh.deformation".
   std::string deformation_place, report_place, memory_place, cache_place, journal_place,
-      series_place, reference_place;
+      series_place, reference_place, checkpoint_place, output_place;
 };
 
 /// Reads and checks a case. Only rank 0 reads `path`; it broadcasts the text, so all ranks raise

@@ -314,6 +314,31 @@ std::vector<Key> make_table() {
       key("flow.series_every", field(&Case::flow, &FlowCase::series_every), Integers{1, max_int},
           "Steps between its rows."),
 
+      section(
+          "checkpoint",
+          "Checkpoints of a flow, from which `--restart FILE` goes on (docs/flow.md). They need "
+          "a build with parallel HDF5."),
+      key("checkpoint.every", field(&Case::checkpoint, &CheckpointCase::every),
+          Integers{0, max_int},
+          "Steps between checkpoints; 0: none. With checkpoints there is one at the end, too, and "
+          "one at SIGTERM or SIGUSR1, which then stops the run."),
+      key("checkpoint.file", field(&Case::checkpoint, &CheckpointCase::file), FileNames{},
+          "The file, which each checkpoint replaces when it is whole."),
+      key("checkpoint.before_walltime", field(&Case::checkpoint, &CheckpointCase::before_walltime),
+          Numbers{.at_least = 0},
+          "Wall time of the job, in s: the run writes a checkpoint and stops in time before it. 0 "
+          "means no limit."),
+
+      section(
+          "output",
+          "Fields of a flow for ParaView (docs/flow.md). They need a build with parallel HDF5."),
+      key("output.every", field(&Case::output, &FieldOutputCase::every), Integers{0, max_int},
+          "Steps between files of velocity, pressure and vorticity; 0: none. The first and the "
+          "last "
+          "step have one, too."),
+      key("output.file", field(&Case::output, &FieldOutputCase::file), FileNames{},
+          "Name of the files, in VTKHDF; that of step 100 has `-000100` before the last point."),
+
       section("gather_scatter", "The exchange strategies, and the fields that they exchange."),
       names(
           "gather_scatter.strategies", field(&Case::strategies), all_strategies(),
@@ -368,7 +393,8 @@ std::vector<Key> make_table() {
       section("verification", "When a solution passes."),
       key("verification.error_bound", field(&Case::error_bound), Numbers{.above = 0},
           "Largest error allowed, relative to the largest value of the exact solution, if there is "
-          "one; with `reference`, the largest relative difference of the enstrophy from it."),
+          "one. Of a flow: the largest relative error in the L2 norm and, with `reference`, the "
+          "largest relative difference of the enstrophy from it."),
       key("verification.reference", field(&Case::reference), FileNames{.may_be_empty = true},
           "A file with the enstrophy of the flow over time, to compare with: lines of time, "
           "energy, "

@@ -34,11 +34,19 @@ struct FlowParts {
   double total() const { return advection + pressure + velocity + other; }
 };
 
+/// The checkpoint that a run began from.
+struct FlowOrigin {
+  std::string file;
+  int step = 0;
+  double time = 0;
+};
+
 /// The flow of a run.
 struct FlowRecord {
   int order = 0;
   std::int64_t elements = 0, total_dofs = 0;
   double viscosity = 0;
+  std::string series;                                        ///< the CSV file of all rows
   std::string vector_strategy, scalar_strategy, all_reduce;  ///< exchanges of 3 and 1 components
   std::optional<MultigridRecord> multigrid;
   double setup_seconds = 0;
@@ -47,14 +55,26 @@ struct FlowRecord {
   double seconds = 0;   ///< of all steps
   /// Of the later half of the steps, which the beginning does not disturb.
   int counted_steps = 0;
-  double step_seconds = 0;                                          ///< median
-  FlowParts parts;                                                  ///< medians
+  double step_seconds = 0;  ///< median
+  FlowParts parts;          ///< means over the middle half, by total
   double pressure_iterations = 0, velocity_iterations = 0;          ///< mean
   double pressure_first_residual = 0, velocity_first_residual = 0;  ///< mean
   std::vector<FlowRow> rows;
   std::optional<double> error_max, error_l2;   ///< against an exact solution, relative
   std::optional<double> reference_difference;  ///< largest, of the enstrophy, relative
   double reference_time = 0;                   ///< of that difference
+  /// Of the velocity at the end, and only with deterministic sums. See checksum().
+  std::optional<std::uint64_t> checksum;
+  std::optional<FlowOrigin> restart;  ///< nothing: from the beginning
+  std::string checkpoint_file;        ///< empty: none is written
+  int checkpoints = 0;                ///< written
+  int checkpoint_step = 0;            ///< of the last one
+  double checkpoint_seconds = 0;      ///< the longest
+  std::string checkpoint_failure;     ///< why the last one was not written
+  int field_files = 0;                ///< written for ParaView
+  std::string last_field_file;
+  std::string field_failure;  ///< why one was not written
+  std::string stopped;        ///< why the run stopped before its end; empty: it did not
   bool passed = false;
   std::string verdict;
 

@@ -4,19 +4,62 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <iterator>
 #include <sstream>
 
 #include "core/errors.hpp"
+#include "core/format.hpp"
 
 namespace nekbone_k {
 
-SeriesFile::SeriesFile(const std::string& path) : m_path(path), m_file(path, std::ios::trunc) {
-  m_file << "step,time,dt,energy,enstrophy,reference_enstrophy,energy_loss,dissipation,"
-            "max_divergence,cfl,mean_u,mean_v,mean_w,pressure_iterations,velocity_iterations,"
-            "step_s\n"
-         << std::flush;
-  if (!m_file) throw InputError(fmt::format("'{}' cannot be written; name another file", path));
+namespace {
+
+constexpr const char* advice_on_series = "name another file";
+
+constexpr const char* columns =
+    "step,time,dt,energy,enstrophy,reference_enstrophy,energy_loss,dissipation,max_divergence,cfl,"
+    "mean_u,mean_v,mean_w,pressure_iterations,velocity_iterations,step_s\n";
+
+/// The rows of a series up to a step; nothing if the file is no series.
+std::string rows_until(int step, const std::string& path) {
+  std::ifstream file(path);
+  std::string line, rows;
+  if (!std::getline(file, line) || line + '\n' != columns) return {};
+  while (std::getline(file, line)) {
+    const auto comma = line.find(',');
+    if (comma == std::string::npos || std::atoi(line.c_str()) > step) break;
+    rows += line + '\n';
+  }
+  return rows;
+}
+
+}  // namespace
+
+SeriesFile::SeriesFile(const std::string& path, std::optional<int> goes_on_after) : m_path(path) {
+  const std::string rows = goes_on_after ? rows_until(*goes_on_after, path) : "";
+  m_file.open(path, std::ios::trunc);
+  if (!m_file)
+    throw InputError(fmt::format("'{}' cannot be written: {}; {}", path, std::strerror(errno),
+                                 advice_on_series));
+  m_file << columns << rows << std::flush;
+  if (!m_file) throw InputError(fmt::format("'{}' cannot be written; {}", path, advice_on_series));
+}
+
+std::string SeriesFile::why_not(const std::string& path) {
+  // Appends nothing. Removes the file if there was none.
+  std::error_code error;
+  const bool is_new = !std::filesystem::exists(path, error);
+  const std::ofstream file(path, std::ios::app);
+  if (!file)
+    return fmt::format("'{}' cannot be written: {}; {}", path, std::strerror(errno),
+                       advice_on_series);
+  if (is_new) std::filesystem::remove(path, error);
+  return {};
 }
 
 void SeriesFile::add(const FlowRow& row) {
@@ -44,20 +87,24 @@ FlowReference::FlowReference(const std::string& text, const std::string& source)
     std::istringstream words(line);
     double time = 0, energy = 0, dissipation = 0, enstrophy = 0;
     words >> time >> energy >> dissipation >> enstrophy;
-    if (!words || !std::isfinite(time) || !std::isfinite(enstrophy) ||
-        (!m_times.empty() && time <= m_times.back()))
+    if (!words || !std::isfinite(time) || !std::isfinite(enstrophy))
+      throw InputError(fmt::format(
+          "{}:{}: needs four numbers: time, energy, dissipation and enstrophy", source, number));
+    if (!(enstrophy > 0))
       throw InputError(
-          fmt::format("{}:{}: needs four numbers, time, energy, dissipation and "
-                      "enstrophy, with times that rise",
-                      source, number));
+          fmt::format("{}:{}: the enstrophy, the fourth number, is {:g}; it must be "
+                      "positive",
+                      source, number, enstrophy));
+    if (!m_times.empty() && time <= m_times.back())
+      throw InputError(fmt::format("{}:{}: time {:g} follows time {:g}; times must rise", source,
+                                   number, time, m_times.back()));
     m_times.push_back(time);
     m_enstrophy.push_back(enstrophy);
   }
   if (m_times.size() < 4)
     throw InputError(
-        fmt::format("{}: has {} lines of time, energy, dissipation and enstrophy; "
-                    "needs at least 4",
-                    source, m_times.size()));
+        fmt::format("{}: has {} of time, energy, dissipation and enstrophy; needs at least 4",
+                    source, counted(std::ssize(m_times), "line")));
 }
 
 std::optional<double> FlowReference::enstrophy(double time) const {

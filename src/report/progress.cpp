@@ -19,30 +19,36 @@ void Progress::stage(const std::string& name, int total) {
   m_tenth = 0;
   if (!m_shown) return;
   if (m_terminal)
-    draw(0);
+    draw(0, "");
   else
     print_on_stderr(fmt::format("nekbone-k: {}\n", name));
 }
 
-void Progress::update(int done) {
+void Progress::update(int done, const std::string& note) {
+  if (!m_shown) return;
   const int tenth = static_cast<int>(std::int64_t{10} * done / m_total);
-  if (!m_shown || tenth == m_tenth) return;
+  const auto now = std::chrono::steady_clock::now();
+  // A terminal shows notes as they change; a file gets ten lines.
+  const bool is_new = m_terminal && !note.empty() && now - m_drawn > std::chrono::milliseconds(200);
+  if (tenth == m_tenth && !is_new) return;
   m_tenth = tenth;
+  m_drawn = now;
   if (m_terminal)
-    draw(done);
+    draw(done, note);
   else
-    print_on_stderr(fmt::format("nekbone-k: {}, {} of {}\n", m_name, done, m_total));
+    print_on_stderr(fmt::format("nekbone-k: {}, {} of {}{}{}\n", m_name, done, m_total,
+                                note.empty() ? "" : ", ", note));
 }
 
 void Progress::clear() {
   if (m_shown && m_terminal) print_on_stderr("\r\033[K");
 }
 
-void Progress::draw(int done) {
+void Progress::draw(int done, const std::string& note) {
   constexpr int width = 30;
   const int filled = static_cast<int>(std::int64_t{width} * done / m_total);
-  print_on_stderr(
-      fmt::format("\r\033[K[{:#<{}}{:.<{}}] {}", "", filled, "", width - filled, m_name));
+  print_on_stderr(fmt::format("\r\033[K[{:#<{}}{:.<{}}] {}{}{}", "", filled, "", width - filled,
+                              m_name, note.empty() ? "" : ", ", note));
 }
 
 }  // namespace nekbone_k

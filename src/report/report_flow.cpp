@@ -37,18 +37,21 @@ std::string series_table(const FlowRecord& flow, ReportDetail detail) {
     cells.push_back(row.step > 0 ? fmt::format("{:.4e}", row.energy_loss) : "-");
     cells.push_back(fmt::format("{:.4e}", row.dissipation));
     cells.push_back(fmt::format("{:.1e}", row.divergence));
-    cells.push_back(fmt::format("{:.3f}", row.cfl));
+    cells.push_back(row.cfl < 100 ? fmt::format("{:.3f}", row.cfl)
+                                  : fmt::format("{:.1e}", row.cfl));
     table.add(cells);
   }
   return table.text();
 }
 
-std::string parts_text(const FlowRecord& flow) {
+/// The time of a step, and a line for each of its parts.
+std::string step_text(const FlowRecord& flow) {
+  std::string text = labelled_line("a step", seconds_text(flow.step_seconds));
   const double total = flow.parts.total();
-  std::string text;
   const auto add = [&](const char* what, double seconds) {
-    text += fmt::format("{}{} {} ({:.0f} %)", text.empty() ? "" : ", ", what, seconds_text(seconds),
-                        total > 0 ? 100 * seconds / total : 0);
+    text += labelled_line(
+        fmt::format("  {}", what),
+        fmt::format("{}, {:.0f} %", seconds_text(seconds), total > 0 ? 100 * seconds / total : 0));
   };
   add("pressure", flow.parts.pressure);
   add("velocity", flow.parts.velocity);
@@ -58,7 +61,7 @@ std::string parts_text(const FlowRecord& flow) {
 }
 
 std::string rate_text(const FlowRecord& flow) {
-  return fmt::format("{:.4g} million points x steps per second", 1e-6 * flow.points_per_second());
+  return count_text(std::round(flow.points_per_second())) + " points × steps/s";
 }
 
 std::string comparison_text(const FlowRecord& flow) {
@@ -74,6 +77,10 @@ std::string comparison_text(const FlowRecord& flow) {
   return text;
 }
 
+const char* word_on(const FlowRecord& flow) {
+  return flow.passed ? "PASS" : flow.stopped.empty() ? "FAIL" : "STOPPED";
+}
+
 }  // namespace
 
 std::string flow_text(const FlowRecord& flow, ReportDetail detail) {
@@ -87,11 +94,19 @@ std::string flow_text(const FlowRecord& flow, ReportDetail detail) {
   text += labelled_line(
       "exchanges", fmt::format("vectors by {}, scalars by {}, all-reduce {}", flow.vector_strategy,
                                flow.scalar_strategy, flow.all_reduce));
-  if (!flow.rows.empty()) text += series_table(flow, detail);
+  if (!flow.rows.empty()) text += series_table(flow, detail) + labelled_line("series", flow.series);
+  if (flow.restart)
+    text +=
+        labelled_line("restart", fmt::format("from step {}, time {:g}, of {}", flow.restart->step,
+                                             flow.restart->time, flow.restart->file));
   if (flow.steps > 0) {
-    text += labelled_line("steps",
-                          fmt::format("{}, of which {} short ones at the beginning; {}", flow.steps,
-                                      flow.start_steps, seconds_text(flow.seconds)));
+    const std::string start =
+        flow.start_steps == 0
+            ? ""
+            : fmt::format(", of which {} short ones at the beginning", flow.start_steps);
+    text += labelled_line(
+        "steps", fmt::format("{}{}; {}, set-up {}", flow.steps, start, seconds_text(flow.seconds),
+                             seconds_text(flow.setup_seconds)));
     text += labelled_line(
         "iterations",
         fmt::format("pressure {:.1f} from a residual of {:.1e}, velocity {:.1f} from {:.1e}; means "
@@ -99,12 +114,24 @@ std::string flow_text(const FlowRecord& flow, ReportDetail detail) {
                     flow.pressure_iterations, flow.pressure_first_residual,
                     flow.velocity_iterations, flow.velocity_first_residual,
                     counted(flow.counted_steps, "step")));
-    text += labelled_line("a step",
-                          fmt::format("{}: {}", seconds_text(flow.step_seconds), parts_text(flow)));
+    text += step_text(flow);
     text += labelled_line("FOM", rate_text(flow));
   }
   text += comparison_text(flow);
-  return text + labelled_line(flow.passed ? "PASS" : "FAIL", flow.verdict);
+  if (flow.checksum)
+    text += labelled_line("checksum", fmt::format("{:016x}, of the velocity's bits: the same for "
+                                                  "every strategy and number of ranks",
+                                                  *flow.checksum));
+  if (flow.checkpoints > 0)
+    text += labelled_line("checkpoints",
+                          fmt::format("{}, the last of step {}, in {}; each took at most {}",
+                                      flow.checkpoints, flow.checkpoint_step, flow.checkpoint_file,
+                                      seconds_text(flow.checkpoint_seconds)));
+  if (flow.field_files > 0)
+    text += labelled_line(
+        "fields",
+        fmt::format("{}, the last {}", counted(flow.field_files, "file"), flow.last_field_file));
+  return text + labelled_line(word_on(flow), flow.verdict);
 }
 
 std::string flow_lines(const FlowRecord& flow) {

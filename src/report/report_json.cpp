@@ -339,6 +339,10 @@ Json multigrid_json(const std::optional<MultigridRecord>& record) {
   };
 }
 
+Json checksum_json(const std::optional<std::uint64_t>& checksum) {
+  return checksum ? Json(fmt::format("{:016x}", *checksum)) : Json(nullptr);
+}
+
 Json solve_json(const SolveRecord& s, const MemoryBandwidth& memory) {
   Json left_out = Json::array();
   for (const auto& [strategy, failure] : s.left_out)
@@ -379,7 +383,7 @@ Json solve_json(const SolveRecord& s, const MemoryBandwidth& memory) {
       {"triad_share", ratio(s.bandwidth, memory.triad)},
       {"peak_memory_bytes", number(s.peak_memory)},
       {"history", numbers(s.history)},
-      {"checksum", s.checksum ? Json(fmt::format("{:016x}", *s.checksum)) : Json(nullptr)},
+      {"checksum", checksum_json(s.checksum)},
       {"determinism", summation_cost_json(s.summation_cost)},
       {"audit", audit_json(s.audit)},
       {"sum_audit", audit_json(s.sum_audit)},
@@ -403,6 +407,17 @@ Json flow_row_json(const FlowRow& row) {
       {"pressure_iterations", row.pressure_iterations},
       {"velocity_iterations", row.velocity_iterations},
       {"step_s", row.step > 0 ? number(row.step_seconds) : Json(nullptr)},
+  };
+}
+
+Json checkpoints_json(const FlowRecord& f) {
+  if (f.checkpoint_file.empty()) return nullptr;
+  return {
+      {"file", f.checkpoint_file},
+      {"written", f.checkpoints},
+      {"step", f.checkpoints > 0 ? Json(f.checkpoint_step) : Json(nullptr)},
+      {"longest_s", number(f.checkpoint_seconds)},
+      {"failure", f.checkpoint_failure.empty() ? Json(nullptr) : Json(f.checkpoint_failure)},
   };
 }
 
@@ -437,6 +452,14 @@ Json flow_json(const FlowRecord& f) {
       {"relative_max_error", optional_number(f.error_max)},
       {"relative_l2_error", optional_number(f.error_l2)},
       {"reference_difference", optional_number(f.reference_difference)},
+      {"checksum", checksum_json(f.checksum)},
+      {"restart", f.restart ? Json{{"file", f.restart->file},
+                                   {"step", f.restart->step},
+                                   {"time", number(f.restart->time)}}
+                            : Json(nullptr)},
+      {"checkpoints", checkpoints_json(f)},
+      {"field_files", f.field_files},
+      {"stopped", f.stopped.empty() ? Json(nullptr) : Json(f.stopped)},
       {"passed", f.passed},
       {"verdict", f.verdict},
   };

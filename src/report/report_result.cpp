@@ -10,6 +10,7 @@
 #include "core/grouping.hpp"
 #include "report/report.hpp"
 #include "report/report_candidates.hpp"
+#include "report/verdict.hpp"
 #include "tuning/transfer_probe.hpp"
 
 namespace nekbone_k {
@@ -133,6 +134,9 @@ std::vector<std::string> why_no_strategy(const std::vector<OrderRecord>& orders)
   for (const OrderRecord& order : orders)
     if (const std::string why = why_none(order.tuning); !why.empty())
       add_to_group(reasons, why, order.order);
+  // A flow tunes two fields at its order.
+  for (auto& [why, its_orders] : reasons)
+    its_orders.erase(std::unique(its_orders.begin(), its_orders.end()), its_orders.end());
   std::vector<std::string> texts;
   for (const auto& [why, its_orders] : reasons)
     texts.push_back(fmt::format("no strategy is available at order{} {}: {}",
@@ -166,7 +170,10 @@ std::string verdict_line(const RunRecord& record, bool has_file) {
   parts.push_back(seconds_text(record.total_seconds) + " in all");
   if (has_file && !record.input.report_json.empty())
     parts.push_back("all samples in " + record.input.report_json);
-  return labelled_line(record.passed && has_file ? "PASS" : "FAIL",
+  return labelled_line(!has_file             ? "FAIL"
+                       : record.passed       ? "PASS"
+                       : was_stopped(record) ? "STOPPED"
+                                             : "FAIL",
                        fmt::format("{}", fmt::join(parts, "; ")));
 }
 

@@ -27,13 +27,22 @@ bool all_orders_right(const RunRecord& record) {
          });
 }
 
+/// All exchanges and the all-reduce of a flow are right.
+bool is_flow_tuned(const RunRecord& record) {
+  return all_orders_right(record) && record.all_reduce && is_right(*record.all_reduce);
+}
+
 }  // namespace
+
+bool was_stopped(const RunRecord& record) {
+  return record.flow && !record.flow->stopped.empty() && record.flow->checkpoint_failure.empty() &&
+         is_flow_tuned(record);
+}
 
 bool has_passed(const RunRecord& record) {
   if (!all_orders_right(record)) return false;
   if (!record.input.solves()) return true;
-  if (record.input.is_flow())
-    return record.all_reduce && is_right(*record.all_reduce) && record.flow && record.flow->passed;
+  if (record.input.is_flow()) return is_flow_tuned(record) && record.flow && record.flow->passed;
   return record.all_reduce && is_right(*record.all_reduce) && record.solve &&
          record.solve->passed && record.solve->left_out.empty() &&
          all_methods_right(record.solve->methods);

@@ -14,4 +14,7 @@ namespace nekbone_k {
 /// A missing check counts as a failure.
 bool has_passed(const RunRecord& record);
 
+/// Whether the run stopped before its end with all that it did right, and saved.
+bool was_stopped(const RunRecord& record);
+
 }  // namespace nekbone_k

@@ -3,36 +3,19 @@
 /// The flow of a run: the choice of its preconditioner, its steps and its checks.
 #pragma once
 
-#include <functional>
+#include <optional>
 
 #include "core/communicator.hpp"
 #include "input/case.hpp"
 #include "machine/machine_record.hpp"
 #include "report/flow_record.hpp"
-#include "report/flow_series.hpp"
 #include "report/progress.hpp"
+#include "selection/flow_files.hpp"
+#include "selection/flow_restart.hpp"
 #include "selection/memory.hpp"
 #include "tuning/tuning_guard.hpp"
 
 namespace nekbone_k {
-
-/// Throws InputError on every rank if this build cannot compute the flow of a case, or if its
-/// series cannot be written. Collective.
-void require_flow(const Communicator& comm, const Case& input);
-
-/// The reference that a case names, on every rank; nothing if it names none. Throws InputError on
-/// every rank if it cannot be read. Collective.
-std::optional<FlowReference> read_reference(const Communicator& comm, const Case& input);
-
-/// The files of a flow.
-struct FlowFiles {
-  /// Opens the series on rank 0 and reads the reference. Throws InputError on every rank if
-  /// require_flow() or read_reference() does. Collective.
-  FlowFiles(const Communicator& comm, const Case& input);
-
-  std::unique_ptr<SeriesFile> series;      ///< null on other ranks than 0
-  std::optional<FlowReference> reference;  ///< on every rank
-};
 
 /// What the run selected before.
 struct FlowStrategies {
@@ -40,12 +23,21 @@ struct FlowStrategies {
   AllReduceStrategy all_reduce;
 };
 
+/// The run around a flow.
+struct FlowConditions {
+  const MachineRecord& machine;
+  const MemoryBudget& memory;
+  double began = 0;  ///< the wall_seconds() at which the job began
+  std::optional<FlowRestart> restart;
+};
+
 /// Runs the flow of a case on a space of its order: sets it up, selects the V-cycle for the
-/// pressure on the first right-hand side, takes the steps, and compares with what is known. Ends at
-/// once, with a verdict, if a step fails. Collective.
+/// pressure on the first right-hand side, takes the steps, saves checkpoints, and compares with
+/// what is known. Ends at once, with a verdict, if a step fails, and where FlowCheckpoints says so.
+/// Throws InputError on every rank if the checkpoint of a restart cannot be read. Collective.
 FlowRecord run_flow(const Communicator& comm, const Case& input, AssembledSpace& space,
                     const GeometricFactors& factors, const FlowStrategies& strategies,
-                    const MachineRecord& machine, const MemoryBudget& memory, TuningGuard& guard,
-                    Progress& progress, FlowFiles& files);
+                    const FlowConditions& conditions, TuningGuard& guard, Progress& progress,
+                    FlowFiles& files);
 
 }  // namespace nekbone_k

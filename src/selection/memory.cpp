@@ -14,6 +14,7 @@
 #include "core/message_memory.hpp"
 #include "operators/assembled_space.hpp"
 #include "operators/geometric_factors.hpp"
+#include "output/element_values.hpp"
 #include "selection/multigrid_candidates.hpp"
 #include "solver/cg_extra_vectors.hpp"
 
@@ -32,6 +33,14 @@ double yet_to_map(double bytes) { return bytes - rank_overhead + later_overhead;
 
 double vector_bytes(const BoxMesh& mesh) { return mesh.lattice_volume() * sizeof(double); }
 
+/// Bytes per DOF of the widest field that the case exchanges.
+double widest_item_bytes(const Case& input) {
+  int bytes = 0;
+  for (const auto& [order, kind] : input.fields_to_tune())
+    bytes = std::max(bytes, kind.item_bytes());
+  return bytes;
+}
+
 /// Bytes of the message buffers of all strategies at an order. Bounds each buffer by the faces of
 /// the rank's box of elements.
 double message_buffers(const ElementBox& box, int order, const Case& input) {
@@ -43,7 +52,7 @@ double message_buffers(const ElementBox& box, int order, const Case& input) {
     faces *= std::pow((order + 1) / double(order), 2);
   double buffers = 0;
   for (const std::string& name : input.strategies)
-    buffers += find_strategy(name)->buffers * faces * input.field_kind.item_bytes();
+    buffers += find_strategy(name)->buffers * faces * widest_item_bytes(input);
   return buffers;
 }
 
@@ -87,6 +96,9 @@ double solve_memory(const BoxMesh& mesh, const Case& input) {
          GeometricFactors::estimated_bytes(mesh) + vectors * vector_bytes(mesh) +
          kept_buffers(mesh.box(), input) + multigrid +
          (input.is_flow() ? NavierStokes::estimated_bytes(mesh, input.flow.options()) : 0) +
+         (input.is_flow() && (input.checkpoint.is_on() || !input.restart.empty())
+              ? ElementValues::estimated_bytes(mesh)
+              : 0) +
          // The cost of deterministic sums is measured against a second space with ordinary sums.
          (input.summation == Summation::deterministic ? AssembledSpace::estimated_bytes(mesh) : 0);
 }
@@ -122,10 +134,18 @@ std::optional<std::array<int, 3>> fewer_elements(const Case& input, int ranks, c
   return smaller.mesh.elements;
 }
 
+/// What else a case can give up beside elements.
+std::string lower_what(const Case& input) {
+  if (!input.is_flow()) return "lower orders";
+  return input.flow.projection > 0 ? "a lower solver.order or flow.projection"
+                                   : "a lower solver.order";
+}
+
 /// E.g. "use mesh.elements [8, 8, 8] or fewer, more nodes, or lower orders".
-std::string use_fewer_elements(const std::array<int, 3>& elements, const std::string& place) {
-  return fmt::format("use mesh.elements [{}, {}, {}] or fewer, more {}s, or lower orders",
-                     elements[0], elements[1], elements[2], place);
+std::string use_fewer_elements(const std::array<int, 3>& elements, const std::string& place,
+                               const Case& input) {
+  return fmt::format("use mesh.elements [{}, {}, {}] or fewer, more {}s, or {}", elements[0],
+                     elements[1], elements[2], place, lower_what(input));
 }
 
 /// Advice on how to change the case or the number of ranks so that the case fits.
@@ -138,8 +158,8 @@ std::string smaller_case(const Case& input, const MemoryBudget& budget, int rank
   const auto elements = fewer_elements(input, ranks, [&](double bytes) {
     return budget.sharers * bytes <= 0.97 * budget.available;
   });
-  if (elements) return use_fewer_elements(*elements, budget.place);
-  return fewer_ranks.empty() ? "use lower orders" : fewer_ranks + ", or lower orders";
+  if (elements) return use_fewer_elements(*elements, budget.place, input);
+  return (fewer_ranks.empty() ? "use " : fewer_ranks + ", or ") + lower_what(input);
 }
 
 /// The error text if the case exceeds a limit of a process: the need, the limit and advice.
@@ -152,7 +172,7 @@ std::string beyond_limit_of_rank(const Case& input, const MemoryBudget& budget, 
       "or "
       "what the batch system calls virtual memory){}",
       bytes_text(budget.rank_needed()), limit, bytes_text(budget.process.left), limit,
-      elements ? ", or " + use_fewer_elements(*elements, "rank") : "");
+      elements ? ", or " + use_fewer_elements(*elements, "rank", input) : "");
 }
 
 /// smaller_case(), or advice to raise memory.limit_gib if only that is too small.
@@ -171,7 +191,7 @@ std::string advice(const Case& input, const MemoryBudget& budget, int ranks) {
 TuningMemory tuning_memory(const BoxMesh& mesh, const Case& input) {
   const auto size = ElementLayout::estimate(mesh.nq(), static_cast<double>(mesh.box().volume()));
   const double rows = std::max(0.0, mesh.lattice_volume() - size.interior);
-  const double item_bytes = input.field_kind.item_bytes();
+  const double item_bytes = widest_item_bytes(input);
   const double buffers =
       std::max(message_buffers(mesh.box(), mesh.order(), input), kept_buffers(mesh.box(), input));
   TuningMemory memory;
@@ -241,9 +261,11 @@ bool MemoryBudget::fits(const Communicator& comm, double bytes) const {
 
 void require_memory(const Case& input, const MemoryBudget& budget, int ranks) {
   if (budget.fits()) return;
-  const std::string what = budget.solve > budget.tuning
-                               ? fmt::format("the CG run at order {}", input.solver_order)
-                               : fmt::format("tuning order {}", budget.tuning_order);
+  const std::string what =
+      budget.solve > budget.tuning
+          ? fmt::format("the {} at order {}", input.is_flow() ? "flow" : "CG run",
+                        input.solver_order)
+          : fmt::format("tuning order {}", budget.tuning_order);
   if (budget.fits_machine())
     throw MemoryError(
         fmt::format("{}: {} {}", input.input, what, beyond_limit_of_rank(input, budget, ranks)));

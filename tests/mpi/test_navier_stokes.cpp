@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <numbers>
 #include <optional>
 #include <ostream>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "core/errors.hpp"
+#include "flow/flow_archive.hpp"
 #include "flow/flow_field.hpp"
 #include "multigrid/multigrid.hpp"
 #include "support/reference_flow.hpp"
@@ -342,6 +344,70 @@ TEST(NavierStokes, RepeatsItselfWhenItBeginsAgain) {
     EXPECT_FALSE(run.take(0.1).converged());
     EXPECT_TRUE(velocity() == first) << "order in time " << time_order << ", after NaN";
   }
+}
+
+/// Keeps the state of a flow in memory.
+class MemoryArchive final : public FlowArchive {
+ public:
+  bool restores = false;
+
+  void number(const std::string& name, double& value) override {
+    std::vector<double> one{value};
+    numbers(name, one);
+    value = one.at(0);
+  }
+  void numbers(const std::string& name, std::vector<double>& values) override {
+    if (restores)
+      values = m_kept.at(name);
+    else
+      EXPECT_TRUE(m_kept.emplace(name, values).second) << name << " is there twice";
+  }
+  void field(const std::string& name, const DeviceVector<double>& values) override {
+    const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), values);
+    std::vector<double> kept(host.data(), host.data() + host.extent(0));
+    numbers(name, kept);
+    std::copy(kept.begin(), kept.end(), host.data());
+    if (restores) Kokkos::deep_copy(values, host);
+  }
+
+ private:
+  std::map<std::string, std::vector<double>> m_kept;
+};
+
+// At any step: of lower order at the beginning, with a projection space that is empty, growing,
+// full, and emptied, and with steps that change their length. With ordinary sums the space is large
+// enough that nobody asks whether it is worth its time.
+TEST(NavierStokes, GoesOnWithTheSameBitsFromAnArchive) {
+  const MeshSpec spec = divided_box();
+  for (const Summation summation : {Summation::ordinary, Summation::deterministic})
+    for (int time_order = 1; time_order <= max_time_order; ++time_order) {
+      FlowOptions options = accurate(0.05);
+      options.pressure.absolute = options.velocity.absolute = 1e-6;
+      options.time_order = time_order;
+      options.projection = summation == Summation::ordinary ? 4 : 2;
+      FlowRun run(MPI_COMM_WORLD, spec, 2, options, summation);
+      run.begin(carried(plane, 2, spec, 0.05), 0.5);
+      constexpr int n_steps = 6;
+      const std::array<double, n_steps> lengths{0.01, 0.02, 0.02, 0.02, 0.03, 0.03};
+      std::array<MemoryArchive, n_steps> archives;
+      for (int step = 0; step < n_steps; ++step) {
+        run.flow.archive(archives[step]);
+        run.take(lengths[step]);
+      }
+      run.expect_converged();
+      const VectorById expected = run.velocity();
+      FlowRun other(MPI_COMM_WORLD, spec, 2, options, summation);
+      for (int first = 1; first < n_steps; ++first) {
+        archives[first].restores = true;
+        other.flow.begin(0);
+        other.flow.archive(archives[first]);
+        EXPECT_EQ(other.take(lengths[first]).number, first + 1);
+        for (int step = first + 1; step < n_steps; ++step) other.take(lengths[step]);
+        EXPECT_TRUE(other.velocity() == expected)
+            << "order in time " << time_order << ", from step " << first;
+        EXPECT_EQ(other.flow.time(), run.flow.time());
+      }
+    }
 }
 
 TEST(NavierStokes, ProjectionSavesIterationsAndKeepsTheFlow) {

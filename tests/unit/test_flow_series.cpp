@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// The CSV file of a flow's time series, and a reference to compare with.
 #include "report/flow_series.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
+#include <filesystem>
 #include <fstream>
-#include <limits>
+#include <functional>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "core/errors.hpp"
 #include "support/contains.hpp"
@@ -17,93 +19,202 @@
 namespace nekbone_k {
 namespace {
 
-std::string text_of(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
+std::string refusal_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "no InputError";
+  return "";
 }
 
-TEST(FlowSeries, HasARowAtOnce) {
-  const TemporaryFolder folder;
-  const std::string path = folder.path("series.csv");
-  SeriesFile series(path);
+using Cells = std::vector<std::string>;
+
+std::vector<Cells> cells_in(const std::string& csv) {
+  std::vector<Cells> rows;
+  std::istringstream lines(csv);
+  for (std::string line; std::getline(lines, line);) {
+    Cells& cells = rows.emplace_back();
+    std::size_t begin = 0;
+    for (std::size_t end = 0; end != std::string::npos; begin = end + 1) {
+      end = line.find(',', begin);
+      cells.push_back(line.substr(begin, end - begin));
+    }
+  }
+  return rows;
+}
+
+FlowRow row_of_series() {
   FlowRow row;
-  row.step = 3;
-  row.time = 0.25;
-  row.energy = 0.125;
+  row.step = 29;
+  row.time = 0.1 + 1e-9;
+  row.dt = 1.0 / 3;
+  row.energy = 0.12345678901234567;
+  row.enstrophy = 3.75e-1;
+  row.energy_loss = 4.6875e-4;
+  row.dissipation = 4.6878e-4;
+  row.divergence = 1.4e-5;
+  row.cfl = 0.386;
+  row.momentum = {1, -0.5, 1e-20};
   row.pressure_iterations = 7;
-  series.add(row);
-  row.reference = 0.5;
-  series.add(row);
-  // The file is complete while the series is open.
-  const std::string text = text_of(path);
-  EXPECT_TRUE(contains(text, "step,time,dt,energy,enstrophy,reference_enstrophy,")) << text;
-  EXPECT_TRUE(contains(text, "\n3,0.25,0,1.250000000000000e-01,0.000000000000000e+00,,")) << text;
-  EXPECT_TRUE(contains(text, "e+00,5.0000000000e-01,")) << text;
-  std::istringstream lines(text);
-  std::string line;
-  std::getline(lines, line);
-  const auto columns = std::count(line.begin(), line.end(), ',');
-  int rows = 0;
-  for (; std::getline(lines, line); ++rows)
-    EXPECT_EQ(std::count(line.begin(), line.end(), ','), columns) << line;
-  EXPECT_EQ(rows, 2);
-  EXPECT_EQ(series.complaint(), "");
+  row.velocity_iterations = 3;
+  row.step_seconds = 0.25;
+  return row;
 }
 
-TEST(FlowSeries, IsRefusedWhereNoFileCanBe) {
+// ---- The file -----------------------------------------------------------------------------------
+
+TEST(FlowSeriesFile, HasAValuePerColumn) {
   const TemporaryFolder folder;
-  EXPECT_THROW(SeriesFile(folder.path("missing/series.csv")), InputError);
+  const std::string path = folder.path("a.csv");
+  SeriesFile file(path);
+  FlowRow compared = row_of_series();
+  compared.reference = 0.374;
+  file.add(row_of_series());
+  file.add(compared);
+  const auto rows = cells_in(content(path));  // while the file is open
+  ASSERT_EQ(rows.size(), 3u);
+  const Cells& names = rows[0];
+  const auto value = [&](int row, const std::string& name) {
+    for (std::size_t c = 0; c < names.size(); ++c)
+      if (names[c] == name) return rows[row].at(c);
+    ADD_FAILURE() << "no column " << name;
+    return std::string();
+  };
+  for (const Cells& row : rows) EXPECT_EQ(row.size(), names.size());
+  EXPECT_EQ(value(1, "step"), "29");
+  EXPECT_EQ(value(1, "time"), "0.100000001");
+  EXPECT_NEAR(std::stod(value(1, "dt")), 1.0 / 3, 1e-10);
+  EXPECT_NEAR(std::stod(value(1, "energy")), row_of_series().energy, 1e-16);
+  EXPECT_EQ(std::stod(value(1, "enstrophy")), 0.375);
+  EXPECT_EQ(value(1, "reference_enstrophy"), "");
+  EXPECT_EQ(std::stod(value(2, "reference_enstrophy")), 0.374);
+  EXPECT_EQ(std::stod(value(1, "energy_loss")), 4.6875e-4);
+  EXPECT_EQ(std::stod(value(1, "dissipation")), 4.6878e-4);
+  EXPECT_EQ(std::stod(value(1, "max_divergence")), 1.4e-5);
+  EXPECT_EQ(std::stod(value(1, "cfl")), 0.386);
+  EXPECT_EQ(std::stod(value(1, "mean_u")), 1);
+  EXPECT_EQ(std::stod(value(1, "mean_v")), -0.5);
+  EXPECT_EQ(std::stod(value(1, "mean_w")), 1e-20);
+  EXPECT_EQ(value(1, "pressure_iterations"), "7");
+  EXPECT_EQ(value(1, "velocity_iterations"), "3");
+  EXPECT_EQ(std::stod(value(1, "step_s")), 0.25);
+  EXPECT_EQ(file.complaint(), "");
 }
 
-TEST(FlowSeries, KeepsAFailureToWrite) {
-  if (!std::ifstream("/dev/full")) GTEST_SKIP() << "no /dev/full";
-  // The header fits into no file that is full.
-  EXPECT_THROW(SeriesFile("/dev/full"), InputError);
+TEST(FlowSeriesFile, ReplacesAnEarlierOne) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("a.csv");
+  {
+    SeriesFile file(path);
+    for (int i = 0; i < 5; ++i) file.add(row_of_series());
+  }
+  SeriesFile file(path);
+  EXPECT_EQ(cells_in(content(path)).size(), 1u);
 }
 
-// time, energy, dissipation and enstrophy t³ - 2t at times 0 to 1.
-std::string cubic(const std::string& separator) {
-  std::string text = "# a comment\n\n";
-  for (const double t : {0.0, 0.1, 0.25, 0.5, 0.7, 1.0})
-    text += std::to_string(t) + separator + "1" + separator + "2" + separator +
-            std::to_string(t * t * t - 2 * t) + "  # row\r\n";
+TEST(FlowSeriesFile, SaysWhyItCannotBeWritten) {
+  const TemporaryFolder folder;
+  const std::string missing = folder.path("missing/a.csv");
+  const std::string why =
+      fmt::format("'{}' cannot be written: No such file or directory; name another file", missing);
+  EXPECT_EQ(refusal_of([&] { SeriesFile file(missing); }), why);
+  EXPECT_EQ(SeriesFile::why_not(missing), why);
+  const std::string is_folder = refusal_of([&] { SeriesFile file(folder.path()); });
+  EXPECT_TRUE(contains(is_folder, "cannot be written: Is a directory")) << is_folder;
+  EXPECT_EQ(SeriesFile::why_not(folder.path()), is_folder);
+}
+
+TEST(FlowSeriesFile, IsLeftAloneByTheQuestionWhetherItCouldBeWritten) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("a.csv");
+  EXPECT_EQ(SeriesFile::why_not(path), "");
+  EXPECT_FALSE(std::filesystem::exists(path));
+  std::ofstream(path) << "rows of an earlier run\n";
+  EXPECT_EQ(SeriesFile::why_not(path), "");
+  EXPECT_EQ(content(path), "rows of an earlier run\n");
+}
+
+TEST(FlowSeriesFile, OnAFullDiskRefusesTheRun) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
+  EXPECT_EQ(refusal_of([] { SeriesFile file("/dev/full"); }),
+            "'/dev/full' cannot be written; name another file");
+}
+
+// ---- The reference ------------------------------------------------------------------------------
+
+// A cubic that is positive at the times of the tests.
+double some_cubic(double t) { return 4 + t * (0.5 + t * (-1.25 + 0.5 * t)); }
+
+std::string lines_of_some_cubic(const std::vector<double>& times) {
+  std::string text;
+  for (const double t : times) text += fmt::format("{:.17g} 0.1 0.2 {:.17g}\n", t, some_cubic(t));
   return text;
 }
 
-TEST(FlowSeriesReference, InterpolatesACubicExactly) {
-  for (const char* const separator : {" ", ", ", "\t"}) {
-    const FlowReference reference(cubic(separator), "x.dat");
-    for (const double t : {0.0, 0.05, 0.1, 0.3, 0.66, 0.9, 1.0})
-      EXPECT_NEAR(reference.enstrophy(t).value(), t * t * t - 2 * t, 2e-6) << t;
+TEST(FlowSeriesReference, InterpolatesCubicsExactly) {
+  const std::vector<double> times{0, 0.3, 0.5, 1.1, 1.6, 2.0};
+  const FlowReference reference(lines_of_some_cubic(times), "a.txt");
+  for (const double t : {0.0, 0.1, 0.3, 0.4, 0.5, 0.9, 1.1, 1.5, 1.6, 1.9, 2.0}) {
+    ASSERT_TRUE(reference.enstrophy(t)) << t;
+    EXPECT_NEAR(*reference.enstrophy(t), some_cubic(t), 1e-13) << t;
   }
 }
 
-TEST(FlowSeriesReference, HasNothingBeyondItsTimes) {
-  const FlowReference reference(cubic(" "), "x.dat");
-  EXPECT_FALSE(reference.enstrophy(-0.01));
-  EXPECT_FALSE(reference.enstrophy(1.01));
-  EXPECT_TRUE(reference.enstrophy(1 + 1e-12));
+TEST(FlowSeriesReference, HasNothingOutsideItsTimes) {
+  const FlowReference reference(lines_of_some_cubic({1, 2, 3, 4}), "a.txt");
+  for (const double t : {-1.0, 0.0, 0.999999, 4.000001, 10.0})
+    EXPECT_FALSE(reference.enstrophy(t)) << t;
+  // Steps add up to the last time only up to rounding.
+  EXPECT_TRUE(reference.enstrophy(4 + 1e-12));
+  EXPECT_NEAR(*reference.enstrophy(4 + 1e-12), some_cubic(4), 1e-9);
 }
 
-TEST(FlowSeriesReference, NamesTheLineThatIsWrong) {
-  const auto complaint = [](const std::string& text) -> std::string {
-    try {
-      FlowReference(text, "x.dat");
-    } catch (const InputError& error) {
-      return error.what();
-    }
-    return "";
+TEST(FlowSeriesReference, ReadsCommentsCommasBlankLinesAndWindowsLineEnds) {
+  const std::vector<std::string> texts{
+      "1 0 0 10\n2 0 0 20\n3 0 0 30\n4 0 0 40",
+      "1,0,0,10\n2,0,0,20\n3, 0, 0, 30\n4 ,0 ,0 ,40\n",
+      "# t E eps Z\n\n1 0 0 10 # the first\n   \n2 0 0 20\n\t\n#\n3\t0\t0\t30\n4 0 0 40 5 6\n\n",
+      "# t\r\n1 0 0 10\r\n\r\n2 0 0 20\r\n3 0 0 30\r\n4 0 0 40\r\n",
+      "1e0 0 0 1e1\n+2 0 0 2.0E+01\n3. -1 -2 30\n  4 0 0 40\n",
   };
-  const std::string good = "0 1 1 1\n1 1 1 1\n2 1 1 1\n";
-  EXPECT_TRUE(contains(complaint(good + "3 1 1\n"), "x.dat:4: needs four numbers"));
-  EXPECT_TRUE(contains(complaint(good + "2 1 1 1\n"), "x.dat:4: ")) << "times do not rise";
-  EXPECT_TRUE(contains(complaint(good + "3 1 1 nan\n"), "x.dat:4: "));
-  EXPECT_TRUE(contains(complaint(good + "time energy x y\n"), "x.dat:4: "));
-  EXPECT_TRUE(contains(complaint(good), "x.dat: has 3 lines"));
-  EXPECT_TRUE(contains(complaint(""), "x.dat: has 0 lines"));
-  EXPECT_EQ(complaint(good + "3 1 1 1\n"), "");
+  for (const std::string& text : texts) {
+    const FlowReference reference(text, "a.txt");
+    ASSERT_TRUE(reference.enstrophy(2.5)) << text;
+    EXPECT_NEAR(*reference.enstrophy(2.5), 25, 1e-12) << text;
+    EXPECT_FALSE(reference.enstrophy(0.5)) << text;
+    EXPECT_FALSE(reference.enstrophy(4.5)) << text;
+  }
+}
+
+TEST(FlowSeriesReference, NamesTheLineThatItCannotUse) {
+  const std::string good = "# t E eps Z\n1 0 0 10\n2 0 0 20\n3 0 0 30\n";
+  const auto message = [&](const std::string& text) {
+    return refusal_of([&] { FlowReference reference(text, "a.txt"); });
+  };
+  const std::string four = "a.txt:5: needs four numbers: time, energy, dissipation and enstrophy";
+  for (const char* const line :
+       {"4 0 0", "4 0 0 x", "time energy dissipation enstrophy", "4;0;0;40", "4 0 0 nan",
+        "nan 0 0 40", "4 0 0 inf", "4 0 0 1e999", "step,time,dt,energy"})
+    EXPECT_EQ(message(good + line + "\n5 0 0 50\n"), four) << line;
+  EXPECT_EQ(message(good + "2.5 0 0 40\n"), "a.txt:5: time 2.5 follows time 3; times must rise");
+  EXPECT_EQ(message(good + "3 0 0 40\n"), "a.txt:5: time 3 follows time 3; times must rise");
+  EXPECT_EQ(message(good + "4 0 0 0\n"),
+            "a.txt:5: the enstrophy, the fourth number, is 0; it must be positive");
+  EXPECT_EQ(message(good + "4 0 0 -1\n"),
+            "a.txt:5: the enstrophy, the fourth number, is -1; it must be positive");
+}
+
+TEST(FlowSeriesReference, NeedsFourLines) {
+  const auto message = [&](const std::string& text) {
+    return refusal_of([&] { FlowReference reference(text, "a.txt"); });
+  };
+  const std::string needs = " of time, energy, dissipation and enstrophy; needs at least 4";
+  EXPECT_EQ(message(""), "a.txt: has 0 lines" + needs);
+  EXPECT_EQ(message("# only a comment\n\n"), "a.txt: has 0 lines" + needs);
+  EXPECT_EQ(message("1 0 0 10"), "a.txt: has 1 line" + needs);
+  EXPECT_EQ(message("1 0 0 10\n2 0 0 20\n3 0 0 30\n"), "a.txt: has 3 lines" + needs);
 }
 
 }  // namespace

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// What a flow needs to go on later.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/types.hpp"
+
+namespace nekbone_k {
+
+/// Saves or restores the state of a flow. Those who have state name each piece once, for both ways:
+/// a saving archive reads the values, a restoring one sets them. All members are collective.
+class FlowArchive {
+ public:
+  virtual ~FlowArchive() = default;
+
+  virtual void number(const std::string& name, double& value) = 0;
+  /// A whole number below 2^53.
+  void count(const std::string& name, int& value) {
+    double number_of = value;
+    number(name, number_of);
+    value = static_cast<int>(number_of);
+  }
+  virtual void numbers(const std::string& name, std::vector<double>& values) = 0;
+  /// An assembled vector, or a vector field with its components one after the other, in device
+  /// memory. It keeps its size.
+  virtual void field(const std::string& name, const DeviceVector<double>& values) = 0;
+};
+
+}  // namespace nekbone_k

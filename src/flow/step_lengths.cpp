@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "flow/step_lengths.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace nekbone_k {
+namespace {
+
+/// A step that follows a CFL number grows by at most this factor.
+constexpr double most_growth = 1.2;
+
+}  // namespace
+
+StepLengths::StepLengths(const FlowCase& flow) : m_flow(flow) {
+  // At least three steps, of which the first two are the short ones together.
+  const double n = std::max(3.0, std::ceil(flow.end_time / flow.dt - 1e-9));
+  m_dt = flow.steps > 0 ? flow.dt : flow.end_time / n;
+  if (flow.steps > 0)
+    m_left = flow.steps;
+  else if (flow.cfl == 0)
+    m_left = static_cast<std::int64_t>(n) - 2;
+}
+
+void StepLengths::begin(double speed) {
+  m_first_speed = speed;
+  if (m_flow.cfl > 0) m_dt = std::min(m_dt, m_flow.cfl / speed);
+  m_start = starting_steps(m_flow.time_order, m_dt);
+  if (m_start.empty() && m_flow.cfl == 0 && m_flow.steps == 0) m_left += 2;
+}
+
+void StepLengths::archive(FlowArchive& archive) {
+  double first_speed = m_first_speed, dt = m_dt;
+  archive.number("first speed", first_speed);
+  archive.number("step length", dt);
+  if (first_speed == m_first_speed) return;  // it was saved
+  begin(first_speed);
+  if (m_flow.cfl > 0) m_dt = dt;
+}
+
+int StepLengths::total() const {
+  const double later =
+      m_left >= 0 ? static_cast<double>(m_left) : std::ceil(m_flow.end_time / m_dt);
+  return static_cast<int>(std::min<double>(n_start() + later, std::numeric_limits<int>::max()));
+}
+
+bool StepLengths::is_end(int done, double time) const {
+  if (done < n_start()) return false;
+  if (m_left >= 0) return done >= n_start() + m_left;
+  return m_flow.end_time - time <= 1e-9 * m_flow.end_time;
+}
+
+double StepLengths::next(int done, double time, double speed) {
+  if (done < n_start()) return m_start[done];
+  if (m_flow.cfl == 0) return m_dt;
+  m_dt = std::min({m_flow.dt, m_flow.cfl / speed, most_growth * m_dt});
+  if (m_flow.steps > 0) return m_dt;
+  // The last steps are equal, so that none is very short.
+  const double rest = m_flow.end_time - time;
+  return rest / std::ceil(rest / m_dt - 1e-9);
+}
+
+}  // namespace nekbone_k

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// The lengths of the steps of a flow.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "flow/flow_archive.hpp"
+#include "flow/flow_case.hpp"
+
+namespace nekbone_k {
+
+/// Steps from the beginning of a flow to its end, of constant length or by a CFL number. Not
+/// collective but for archive(); the same on all ranks that call it with the same values.
+class StepLengths {
+ public:
+  /// Keeps a reference.
+  explicit StepLengths(const FlowCase& flow);
+
+  /// Begins at the largest speed in units of nodes per time.
+  void begin(double speed);
+  /// Saves the lengths, or restores them in place of begin().
+  void archive(FlowArchive& archive);
+
+  /// Short steps at the beginning.
+  int n_start() const { return static_cast<int>(m_start.size()); }
+  /// All steps, as far as they are known.
+  int total() const;
+  /// Whether the flow ends at `time`, after `done` steps.
+  bool is_end(int done, double time) const;
+  /// The length of the next step, number `done` from 0 on.
+  double next(int done, double time, double speed);
+
+ private:
+  const FlowCase& m_flow;
+  double m_first_speed = -1, m_dt = 0;  // -1: not begun
+  std::int64_t m_left = -1;             // after the short ones; -1: not known
+  std::vector<double> m_start;
+};
+
+}  // namespace nekbone_k

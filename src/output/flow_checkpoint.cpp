@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "output/flow_checkpoint.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "core/config.hpp"
+#include "core/whole_file.hpp"
+#include "output/element_values.hpp"
+
+namespace nekbone_k {
+namespace {
+
+/// The format; another number means that older programs cannot read it, or newer ones not that.
+constexpr const char* format = "nekbone-k flow checkpoint 1";
+
+/// The shape of fields, and this rank's part.
+Hdf5File::Shape shape_of(const AssembledSpace& space, int components) {
+  const BoxMesh& mesh = space.mesh();
+  Hdf5File::Shape shape;
+  shape.whole[0] = shape.length[0] = components;
+  for (int d = 0; d < 3; ++d) {
+    shape.whole[3 - d] = mesh.spec().elements[d];
+    shape.begin[3 - d] = mesh.box().begin[d];
+    shape.length[3 - d] = mesh.box().length(d);
+    shape.whole[4 + d] = shape.length[4 + d] = mesh.nq();
+  }
+  return shape;
+}
+
+/// Calls action(component, its assembled vector) for each component of a field.
+template <class Action>
+void for_components(const AssembledSpace& space, const DeviceVector<double>& field,
+                    const Action& action) {
+  const std::size_t size = space.size(), n = field.extent(0) / size;
+  for (std::size_t c = 0; c < n; ++c)
+    action(static_cast<int>(c), Kokkos::subview(field, std::pair(c * size, (c + 1) * size)));
+}
+
+class Saving final : public FlowArchive {
+ public:
+  Saving(Hdf5File& file, const AssembledSpace& space)
+      : m_file(file), m_space(space), m_values(space) {}
+
+  void number(const std::string& name, double& value) override {
+    m_file.write_numbers(name, {value});
+  }
+  void numbers(const std::string& name, std::vector<double>& values) override {
+    m_file.write_numbers(name, values);
+  }
+  void field(const std::string& name, const DeviceVector<double>& values) override {
+    const auto components = static_cast<int>(values.extent(0) / m_space.size());
+    for_components(m_space, values, [&](int c, const DeviceVector<double>& component) {
+      m_file.write_block(name, shape_of(m_space, components), c, m_values.from(component));
+    });
+  }
+
+ private:
+  Hdf5File& m_file;
+  const AssembledSpace& m_space;
+  ElementValues m_values;
+};
+
+class Restoring final : public FlowArchive {
+ public:
+  Restoring(const Hdf5File& file, const AssembledSpace& space)
+      : m_file(file), m_space(space), m_values(space) {}
+
+  void number(const std::string& name, double& value) override {
+    value = m_file.read_numbers(name).at(0);
+  }
+  void numbers(const std::string& name, std::vector<double>& values) override {
+    values = m_file.read_numbers(name);
+  }
+  void field(const std::string& name, const DeviceVector<double>& values) override {
+    const auto components = static_cast<int>(values.extent(0) / m_space.size());
+    for_components(m_space, values, [&](int c, const DeviceVector<double>& component) {
+      m_file.read_block(name, shape_of(m_space, components), c, m_values.values());
+      m_values.put_into(component);
+    });
+  }
+
+ private:
+  const Hdf5File& m_file;
+  const AssembledSpace& m_space;
+  ElementValues m_values;
+};
+
+}  // namespace
+
+void save_flow(const Communicator& comm, const std::string& path, const AssembledSpace& space,
+               const CheckpointTexts& texts, const FlowState& state) {
+  const std::string whole = comm.broadcast(behind_links(path)), part = beside(whole, ".part");
+  try {
+    Hdf5File file = Hdf5File::create(comm, part);
+    file.write_text("format", format);
+    file.write_text("program", version_string);
+    for (const auto& [name, text] : texts) file.write_text(name, text);
+    Saving archive(file, space);
+    state(archive);
+    file.close();
+  } catch (const FileError&) {
+    if (comm.is_root()) std::remove(part.c_str());
+    throw;
+  }
+  std::string complaint;
+  if (comm.is_root() && std::rename(part.c_str(), whole.c_str()) != 0)
+    complaint = fmt::format("'{}' cannot be replaced: {}", path, std::strerror(errno));
+  complaint = comm.broadcast(complaint);
+  if (!complaint.empty()) throw FileError(complaint);
+}
+
+FlowCheckpoint::FlowCheckpoint(const Communicator& comm, const std::string& path)
+    : m_comm(comm), m_file(new Hdf5File(Hdf5File::open(comm, path))) {
+  std::string found;
+  try {
+    found = m_file->read_text("format");
+  } catch (const FileError&) {
+    throw FileError(fmt::format("'{}' is no checkpoint of nekbone-k", path));
+  }
+  if (found != format)
+    throw FileError(
+        fmt::format("'{}' has the format '{}', and this program reads '{}'", path, found, format));
+}
+
+FlowCheckpoint::~FlowCheckpoint() = default;
+
+std::string FlowCheckpoint::text(const std::string& name) const { return m_file->read_text(name); }
+
+double FlowCheckpoint::number(const std::string& name) const {
+  return m_file->read_numbers(name).at(0);
+}
+
+void FlowCheckpoint::restore(const AssembledSpace& space, const FlowState& state) const {
+  Restoring archive(*m_file, space);
+  state(archive);
+}
+
+}  // namespace nekbone_k

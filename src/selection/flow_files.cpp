@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "selection/flow_files.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+
+#include "core/errors.hpp"
+
+namespace nekbone_k {
+namespace {
+
+/// The text of a file. Throws InputError if it cannot be read.
+std::string text_of(const std::string& path) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  const bool is_folder = std::filesystem::is_directory(path);
+  if (!file || is_folder)
+    throw InputError(fmt::format("'{}' cannot be read: {}; give the path of a file, or \"\"", path,
+                                 std::strerror(is_folder ? EISDIR : errno)));
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Calls `action` on rank 0. If it throws an InputError, throws that on every rank with `place`
+/// before it. Collective.
+void on_root(const Communicator& comm, const std::string& place,
+             const std::function<void()>& action) {
+  std::string complaint;
+  if (comm.is_root()) {
+    try {
+      action();
+    } catch (const InputError& error) {
+      complaint = fmt::format("{}: {}", place, error.what());
+    }
+  }
+  complaint = comm.broadcast(complaint);
+  if (!complaint.empty()) throw InputError(complaint);
+}
+
+std::optional<FlowReference> read_reference(const Communicator& comm, const Case& input) {
+  if (input.reference.empty()) return {};
+  std::string text;
+  on_root(comm, input.reference_place, [&] { text = text_of(input.reference); });
+  return FlowReference(comm.broadcast(std::move(text)), input.reference);
+}
+
+}  // namespace
+
+FlowFiles open_flow_files(const Communicator& comm, const Case& input,
+                          std::optional<int> goes_on_after) {
+  FlowFiles files;
+  files.reference = read_reference(comm, input);
+  on_root(comm, input.series_place,
+          [&] { files.series = std::make_unique<SeriesFile>(input.flow.series, goes_on_after); });
+  return files;
+}
+
+void check_flow_files(const Communicator& comm, const Case& input) {
+  read_reference(comm, input);
+  on_root(comm, input.series_place, [&] {
+    if (const std::string why_not = SeriesFile::why_not(input.flow.series); !why_not.empty())
+      throw InputError(why_not);
+  });
+}
+
+}  // namespace nekbone_k

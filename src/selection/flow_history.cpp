@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "selection/flow_history.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "core/statistics.hpp"
+
+namespace nekbone_k {
+namespace {
+
+/// Rows that a report keeps, at most; the file has all.
+constexpr std::size_t most_rows = 2000;
+
+/// The numbers of a row, for checkpoints.
+constexpr std::size_t row_length = 17;
+
+std::array<double, row_length> numbers_of(const FlowRow& row) {
+  return {double(row.step),
+          row.time,
+          row.dt,
+          row.energy,
+          row.enstrophy,
+          row.energy_loss,
+          row.dissipation,
+          row.divergence,
+          row.cfl,
+          row.momentum[0],
+          row.momentum[1],
+          row.momentum[2],
+          double(row.pressure_iterations),
+          double(row.velocity_iterations),
+          row.step_seconds,
+          row.reference ? 1.0 : 0.0,
+          row.reference.value_or(0)};
+}
+
+FlowRow row_of(const double* numbers) {
+  FlowRow row;
+  row.step = static_cast<int>(numbers[0]);
+  row.time = numbers[1];
+  row.dt = numbers[2];
+  row.energy = numbers[3];
+  row.enstrophy = numbers[4];
+  row.energy_loss = numbers[5];
+  row.dissipation = numbers[6];
+  row.divergence = numbers[7];
+  row.cfl = numbers[8];
+  row.momentum = {numbers[9], numbers[10], numbers[11]};
+  row.pressure_iterations = static_cast<int>(numbers[12]);
+  row.velocity_iterations = static_cast<int>(numbers[13]);
+  row.step_seconds = numbers[14];
+  if (numbers[15] != 0) row.reference = numbers[16];
+  return row;
+}
+
+}  // namespace
+
+bool FlowHistory::look(const NavierStokes& flow) {
+  m_sums = m_elements.sums(flow.velocity());
+  return std::isfinite(m_sums.energy) && std::isfinite(m_sums.enstrophy);
+}
+
+void FlowHistory::add_row(const NavierStokes& flow, const FlowStep& step) {
+  const FlowSums& sums = m_sums;
+  FlowRow row;
+  row.step = step.number;
+  row.time = flow.time();
+  row.dt = step.dt;
+  row.energy = sums.energy;
+  row.enstrophy = sums.enstrophy;
+  row.dissipation = 2 * m_input.flow.viscosity * sums.enstrophy;
+  row.divergence = sums.divergence;
+  row.cfl = sums.speed * step.dt;
+  for (int d = 0; d < n_components; ++d) row.momentum[d] = sums.momentum[d];
+  row.pressure_iterations = step.pressure.iterations;
+  row.velocity_iterations = step.velocity.iterations;
+  if (m_last_row.step < row.step) {
+    row.energy_loss = (m_last_row.energy - row.energy) / (row.time - m_last_row.time);
+    row.step_seconds = m_seconds_since_row / (row.step - m_last_row.step);
+  }
+  m_seconds_since_row = 0;
+  if (m_files.reference) row.reference = m_files.reference->enstrophy(row.time);
+  compare(row);
+  if (m_files.series) m_files.series->add(row);
+  m_last_row = row;
+  keep(row);
+}
+
+void FlowHistory::add_step(const FlowStep& step) {
+  const std::array<double, 4> here{step.advection_seconds, step.pressure_seconds,
+                                   step.velocity_seconds, step.other_seconds};
+  std::array<double, 4> slowest = here;
+  m_comm.max(slowest);
+  m_parts.push_back({slowest[0], slowest[1], slowest[2], slowest[3]});
+  m_steps.push_back(step);
+  m_record.seconds += m_parts.back().total();
+  m_seconds_since_row += m_parts.back().total();
+}
+
+void FlowHistory::sum_up() {
+  if (m_record.rows.empty() || m_record.rows.back().step != m_last_row.step)
+    m_record.rows.push_back(m_last_row);
+  m_record.steps = static_cast<int>(m_steps.size());
+  const std::size_t n = m_steps.size(), begin = n / 2;
+  m_record.counted_steps = static_cast<int>(n - begin);
+  if (n == 0) return;
+  const auto mean = [&](const auto& value) {
+    double sum = 0;
+    for (std::size_t s = begin; s < n; ++s) sum += value(s);
+    return sum / static_cast<double>(n - begin);
+  };
+  m_record.pressure_iterations =
+      mean([&](std::size_t s) { return m_steps[s].pressure.iterations; });
+  m_record.velocity_iterations =
+      mean([&](std::size_t s) { return m_steps[s].velocity.iterations; });
+  m_record.pressure_first_residual =
+      mean([&](std::size_t s) { return m_steps[s].pressure.first_residual; });
+  m_record.velocity_first_residual =
+      mean([&](std::size_t s) { return m_steps[s].velocity.first_residual; });
+  sum_up_times({m_parts.begin() + static_cast<std::ptrdiff_t>(begin), m_parts.end()});
+}
+
+void FlowHistory::sum_up_times(std::vector<FlowParts> steps) {
+  std::vector<double> totals;
+  for (const FlowParts& step : steps) totals.push_back(step.total());
+  m_record.step_seconds = median(totals);
+  // Medians of the parts would not add up. The slowest steps may have waited for another process.
+  std::sort(steps.begin(), steps.end(),
+            [](const FlowParts& a, const FlowParts& b) { return a.total() < b.total(); });
+  const std::size_t first = steps.size() / 4, last = steps.size() - first;
+  const double share = 1.0 / static_cast<double>(last - first);
+  for (std::size_t s = first; s < last; ++s) {
+    m_record.parts.advection += share * steps[s].advection;
+    m_record.parts.pressure += share * steps[s].pressure;
+    m_record.parts.velocity += share * steps[s].velocity;
+    m_record.parts.other += share * steps[s].other;
+  }
+}
+
+void FlowHistory::keep(const FlowRow& row) {
+  if (m_n_rows++ % m_keep_every != 0) return;
+  // Every second row goes when there are too many.
+  if (m_record.rows.size() >= most_rows) {
+    std::vector<FlowRow> kept;
+    for (std::size_t r = 0; r < m_record.rows.size(); r += 2) kept.push_back(m_record.rows[r]);
+    m_record.rows = std::move(kept);
+    m_keep_every *= 2;
+  }
+  m_record.rows.push_back(row);
+}
+
+void FlowHistory::compare(const FlowRow& row) {
+  if (!row.reference || !(*row.reference > 0)) return;
+  const double relative = std::abs(row.enstrophy / *row.reference - 1);
+  if (m_record.reference_difference && relative <= *m_record.reference_difference) return;
+  m_record.reference_difference = relative;
+  m_record.reference_time = row.time;
+}
+
+void FlowHistory::archive(FlowArchive& archive) {
+  std::vector<double> rows, last;
+  for (const FlowRow& row : m_record.rows)
+    for (const double number : numbers_of(row)) rows.push_back(number);
+  for (const double number : numbers_of(m_last_row)) last.push_back(number);
+  archive.numbers("rows", rows);
+  archive.numbers("last row", last);
+  archive.count("number of rows", m_n_rows);
+  archive.count("rows kept every", m_keep_every);
+  archive.number("seconds since row", m_seconds_since_row);
+  m_record.rows.clear();
+  for (std::size_t at = 0; at + row_length <= rows.size(); at += row_length)
+    m_record.rows.push_back(row_of(&rows[at]));
+  m_last_row = row_of(last.data());
+  for (const FlowRow& row : m_record.rows) compare(row);
+}
+
+}  // namespace nekbone_k

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "selection/flow_restart.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "core/errors.hpp"
+#include "input/input_keys.hpp"
+#include "reduce/all_reduce.hpp"
+
+namespace nekbone_k {
+namespace {
+
+/// The lines of a text.
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+/// What keeps a flow from going on with another input, in words; empty if nothing does.
+std::string mismatch(const Case& then, const Case& now) {
+  const auto differs = [](const char* key, const auto& before, const auto& given) {
+    return fmt::format("was written with {} {}, and the input has {}", key, before, given);
+  };
+  const MeshSpec &was = then.mesh, &is = now.mesh;
+  if (was.elements != is.elements)
+    return differs("mesh.elements", fmt::format("{}", was.elements),
+                   fmt::format("{}", is.elements));
+  if (was.extent != is.extent)
+    return differs("mesh.extent", fmt::format("{}", was.extent), fmt::format("{}", is.extent));
+  if (was.deformation != is.deformation)
+    return differs("mesh.deformation", name(was.deformation), name(is.deformation));
+  if (was.deformation != Deformation::none && was.epsilon != is.epsilon)
+    return differs("mesh.epsilon", was.epsilon, is.epsilon);
+  if (then.solver_order != now.solver_order)
+    return differs("solver.order", then.solver_order, now.solver_order);
+  if (then.flow.time_order != now.flow.time_order)
+    return differs("flow.time_order", then.flow.time_order, now.flow.time_order);
+  return {};
+}
+
+/// Pins what `now` leaves open.
+void pin_multigrid(const MultigridChoice& then, MultigridChoice& now) {
+  const auto pin = [](const auto& was, auto& is) {
+    if (!is) is = was;
+  };
+  pin(then.orders, now.orders);
+  pin(then.smoother, now.smoother);
+  pin(then.polynomial, now.polynomial);
+  pin(then.degree, now.degree);
+  pin(then.precision, now.precision);
+}
+
+/// `name` if `allowed` has it, with a choice, and this build, too; else nothing.
+template <class Found>
+std::string kept(const std::string& name, const std::vector<std::string>& allowed,
+                 const Found& found) {
+  const bool is_choice = allowed.size() > 1;
+  const bool is_there = std::find(allowed.begin(), allowed.end(), name) != allowed.end();
+  const auto* const entry = found(name);
+  return is_choice && is_there && entry != nullptr && entry->not_built.empty() ? name : "";
+}
+
+}  // namespace
+
+CheckpointTexts checkpoint_texts(const Communicator& comm, const Case& input,
+                                 const FlowChoices& choices) {
+  const MultigridMethod& m = choices.multigrid;
+  return {{"input", as_input(input).dump()},
+          {"choices", fmt::format("solver.multigrid.orders=[{}]\nsolver.multigrid.smoother={}\n"
+                                  "solver.multigrid.polynomial={}\nsolver.multigrid.degree={}\n"
+                                  "solver.multigrid.precision={}\n",
+                                  fmt::join(m.orders, ", "), name(m.smoother), name(m.polynomial),
+                                  m.degree, name(m.precision))},
+          {"ranks", std::to_string(comm.size())},
+          {"partition", fmt::format("{}", fmt::join(choices.partition.blocks, " "))},
+          {"vector strategy", choices.vectors},
+          {"scalar strategy", choices.scalars},
+          {"all-reduce", choices.all_reduce}};
+}
+
+std::optional<FlowRestart> plan_restart(const Communicator& comm, Case& input) {
+  if (input.restart.empty()) return {};
+  if (!input.is_flow())
+    throw InputError(fmt::format("--restart: given with problem {}; allowed: problem flow",
+                                 name(input.problem)));
+  try {
+    const FlowCheckpoint checkpoint(comm, input.restart);
+    const Case then = parse_case(checkpoint.text("input"), input.restart,
+                                 lines_of(checkpoint.text("choices")), any_ranks);
+    if (const std::string why = mismatch(then, input); !why.empty())
+      throw InputError(fmt::format("--restart: '{}' {}; take the input of that run, or none",
+                                   input.restart, why));
+    pin_multigrid(then.multigrid, input.multigrid);
+    FlowRestart restart{input.restart, static_cast<int>(checkpoint.number("steps")),
+                        checkpoint.number("time"), "", ""};
+    if (checkpoint.text("ranks") != std::to_string(comm.size())) return restart;
+    if (input.partition_mode == PartitionMode::automatic) {
+      std::istringstream blocks(checkpoint.text("partition"));
+      Partition partition;
+      for (int& n : partition.blocks) blocks >> n;
+      input.partition_mode = partition.is_grid() ? PartitionMode::grid : PartitionMode::bisection;
+      input.mesh.partition = partition;
+    }
+    if (const std::string sum =
+            kept(checkpoint.text("all-reduce"), input.all_reduces, find_all_reduce);
+        !sum.empty())
+      input.all_reduces = {sum};
+    restart.vectors = kept(checkpoint.text("vector strategy"), input.strategies, find_strategy);
+    restart.scalars = kept(checkpoint.text("scalar strategy"), input.strategies, find_strategy);
+    return restart;
+  } catch (const FileError& error) {
+    throw InputError(
+        fmt::format("--restart: {}; give a checkpoint that this program wrote", error.what()));
+  }
+}
+
+}  // namespace nekbone_k

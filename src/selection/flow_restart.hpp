@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// What a run takes from the checkpoint of an earlier one.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/communicator.hpp"
+#include "gs/strategy_table.hpp"
+#include "input/case.hpp"
+#include "mesh/partition.hpp"
+#include "output/flow_checkpoint.hpp"
+#include "report/multigrid_record.hpp"
+
+namespace nekbone_k {
+
+/// The choices of a run, for a checkpoint.
+struct FlowChoices {
+  Partition partition;
+  std::string vectors, scalars, all_reduce;  ///< strategies
+  MultigridMethod multigrid;
+};
+
+/// The texts of a checkpoint: the input and the choices of the run. Not collective.
+CheckpointTexts checkpoint_texts(const Communicator& comm, const Case& input,
+                                 const FlowChoices& choices);
+
+/// A restart, as the checkpoint says.
+struct FlowRestart {
+  std::string file;
+  int step = 0;
+  double time = 0;
+  /// Exchange strategies of fields of three components and of one to keep; empty: tune.
+  std::string vectors, scalars;
+
+  /// Pins the strategy for input.field_kind, if one is kept.
+  void pin(Case& input) const {
+    const std::string& kept = input.field_kind.components > 1 ? vectors : scalars;
+    if (!kept.empty()) input.strategies = {kept};
+  }
+};
+
+/// Reads the checkpoint that `input` goes on from, if it does, and pins those choices of that run
+/// in `input` that `input` leaves open: the V-cycle and, on as many ranks, the partition and the
+/// strategies, as far as this build has them. Throws InputError on every rank if the file is no
+/// checkpoint of the same mesh, order and order in time. Collective.
+std::optional<FlowRestart> plan_restart(const Communicator& comm, Case& input);
+
+}  // namespace nekbone_k
