@@ -131,7 +131,10 @@ std::string winner_text(const TuningResult& tuning) {
 }  // namespace
 
 std::string order_text(const OrderRecord& order, ReportDetail detail) {
-  std::string text = fmt::format("\n{}", heading(fmt::format("Order {}", order.order)));
+  std::string title = fmt::format("Order {}", order.order);
+  if (const int n = order.tuning.kind.components; n > 1)
+    title += fmt::format(", {} values per DOF", n);
+  std::string text = fmt::format("\n{}", heading(title));
   text += wrap("  ", fmt::format("{}, {}, set up in {}", counted(order.total_dofs, "DOF"),
                                  counted(order.total_local_points, "local point"),
                                  seconds_text(order.setup_seconds)));

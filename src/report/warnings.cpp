@@ -103,7 +103,8 @@ std::vector<std::string> earlier_failures(const Case& input, const TuningGuard& 
 std::string slow_kernels(const std::vector<OrderRecord>& orders) {
   std::vector<int> slow;
   for (const OrderRecord& order : orders)
-    if (!order.compiled) slow.push_back(order.order);
+    if (!order.compiled && (slow.empty() || slow.back() != order.order))
+      slow.push_back(order.order);
   if (slow.empty()) return "";
   return fmt::format(
       "order{} {} used the kernel with a run-time order, which is several times slower; add {} to "

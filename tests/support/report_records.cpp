@@ -207,6 +207,64 @@ RunRecord usual_run() {
   return r;
 }
 
+RunRecord flow_run() {
+  RunRecord r = usual_run();
+  r.solve.reset();
+  r.input.problem = ProblemKind::flow;
+  r.input.flow.initial = FlowKind::abc;
+  r.input.flow.viscosity = 0.05;
+  r.input.solver_order = 7;
+  r.orders = {usual_order(), usual_order()};
+  r.orders[0].tuning.kind = {3, Precision::double_};
+  AllReduceResult& sum = r.all_reduce.emplace().candidates.emplace_back();
+  sum.strategy.name = "host-mpi";
+  sum.verified = sum.selected = true;
+  r.all_reduce->selected = 0;
+
+  FlowRecord& f = r.flow.emplace();
+  f.order = 7;
+  f.elements = 64;
+  f.total_dofs = 21952;
+  f.viscosity = 0.05;
+  f.series = "flow.csv";
+  f.vector_strategy = "device-put";
+  f.scalar_strategy = "device-pairwise+overlap";
+  f.all_reduce = "host-mpi";
+  f.setup_seconds = 0.125;
+  f.start_steps = 19;
+  f.steps = 49;
+  f.seconds = 5.5;
+  f.counted_steps = 25;
+  f.step_seconds = 0.1;
+  f.parts = {.advection = 0.01, .pressure = 0.06, .velocity = 0.02, .other = 0.005};
+  f.pressure_iterations = 7.25;
+  f.velocity_iterations = 3.5;
+  f.pressure_first_residual = 8e-5;
+  f.velocity_first_residual = 1.75e-2;
+  for (int i = 0; i <= 3; ++i) {
+    FlowRow& row = f.rows.emplace_back();
+    row.step = i == 0 ? 0 : 19 + 10 * i;
+    row.time = 0.25 * i;
+    row.dt = 0.025;
+    row.energy = 2.125 - 0.125 * i;
+    row.enstrophy = 1.5 - 0.0625 * i;
+    row.energy_loss = i == 0 ? 0 : 0.5;
+    row.dissipation = 0.1 * row.enstrophy;
+    row.divergence = 1e-6;
+    row.cfl = 0.375;
+    row.momentum = {1, 0.5, 0.25};
+    row.pressure_iterations = 7;
+    row.velocity_iterations = 3;
+    row.step_seconds = 0.1;
+  }
+  f.error_max = 3e-8;
+  f.error_l2 = 2e-8;
+  f.checksum = 0x0123456789abcdef;
+  f.passed = true;
+  f.verdict = "all steps converged, near the exact solution";
+  return r;
+}
+
 RunRecord one_rank_run() {
   RunRecord r = usual_run();
   r.machine.ranks = r.machine.nodes = 1;

@@ -19,6 +19,8 @@ MpiTrial crashed_trial();
 MachineRecord usual_machine();
 // usual_machine(), usual_order() and a CG run that passed.
 RunRecord usual_run();
+// usual_machine(), with exchanges of vectors and scalars at order 7, and a flow that passed.
+RunRecord flow_run();
 // A run on one rank, so nothing is shared.
 RunRecord one_rank_run();
 // One strategy is wrong, with a long failure text.

@@ -65,7 +65,8 @@ const std::vector<Mistake> unknown_keys{
      "order, preconditioner, iterations, tolerance, vector_ops"},
     {"AtTheTop", "orders: [7]\nslover: {order: 3}\n",
      "x.yaml:2: slover: unknown key; did you mean 'solver'? allowed here: mesh, orders, operator, "
-     "problem, deterministic, solver, flow, gather_scatter, verification, report, memory"},
+     "problem, deterministic, solver, flow, checkpoint, output, gather_scatter, verification, "
+     "report, memory"},
     {"TwoLevelsDown", "gather_scatter:\n  tuning:\n    minimum_round: 3\n",
      "x.yaml:3: gather_scatter.tuning.minimum_round: unknown key; did you mean 'minimum_rounds'? "
      "allowed here: mode, cache, journal, patience_seconds, budget_seconds, grid_budget_seconds, "
@@ -142,6 +143,11 @@ const std::vector<Mistake> wrong_types{
      "x.yaml:1: report.json: given '12'; allowed: the name of a file"},
     {"BooleanForAFileName", "report: {json: false}",
      "x.yaml:1: report.json: given 'false'; allowed: the name of a file"},
+    {"EmptySeriesName", "flow: {series: \"\"}",
+     "x.yaml:1: flow.series: given the text \"\"; allowed: the name of a file"},
+    {"ReferenceThatIsNoName", "verification: {reference: 1.5}",
+     "x.yaml:1: verification.reference: given '1.5'; allowed: the name of a file, or \"\" for "
+     "none"},
     {"EmptyFileName", "report: {json: \"\"}",
      "x.yaml:1: report.json: given the text \"\"; allowed: the name of a file"},
     {"MappingForAList", "orders:\n  {first: 1}",
@@ -272,6 +278,32 @@ const std::vector<Mistake> out_of_range{
      "x.yaml:2: gather_scatter.components: given '65'; allowed: an integer from 1 to 64"},
     {"NegativeMemory", "memory: {limit_gib: -1}",
      "x.yaml:1: memory.limit_gib: given '-1'; allowed: a finite number >= 0"},
+    {"NegativeTimeStep", "flow: {dt: -1e-3}",
+     "x.yaml:1: flow.dt: given '-1e-3'; allowed: a finite number > 0"},
+    {"NoTimeStep", "flow: {dt: 0}", "x.yaml:1: flow.dt: given '0'; allowed: a finite number > 0"},
+    {"NoViscosity", "flow:\n  viscosity: 0\n",
+     "x.yaml:2: flow.viscosity: given '0'; allowed: a finite number > 0"},
+    {"NegativeCfl", "flow: {cfl: -0.1}",
+     "x.yaml:1: flow.cfl: given '-0.1'; allowed: a finite number >= 0"},
+    {"NoEndTime", "flow: {end_time: 0}",
+     "x.yaml:1: flow.end_time: given '0'; allowed: a finite number > 0"},
+    {"NegativeSteps", "flow: {steps: -1}",
+     "x.yaml:1: flow.steps: given '-1'; allowed: an integer from 0"},
+    {"TimeOrderFour", "flow: {time_order: 4}",
+     "x.yaml:1: flow.time_order: given '4'; allowed: an integer from 1 to 3"},
+    {"TooManyProjections", "flow: {projection: 65}",
+     "x.yaml:1: flow.projection: given '65'; allowed: an integer from 0 to 64"},
+    {"NoPressureTolerance", "flow: {pressure_tolerance: 0}",
+     "x.yaml:1: flow.pressure_tolerance: given '0'; allowed: a finite number > 0"},
+    {"NegativeVelocityTolerance", "flow: {velocity_tolerance: -1e-9}",
+     "x.yaml:1: flow.velocity_tolerance: given '-1e-9'; allowed: a finite number > 0"},
+    {"NoStepsBetweenRows", "flow: {series_every: 0}",
+     "x.yaml:1: flow.series_every: given '0'; allowed: an integer from 1"},
+    {"InfiniteForcing", "flow: {forcing: [0, .inf, 0]}",
+     "x.yaml:1: flow.forcing: given '.inf'; allowed: a finite number"},
+    {"TranslationInTwoDirections", "flow: {translation: [1, 2]}",
+     "x.yaml:1: flow.translation: given [1, 2]; allowed: a list of 3, each a "
+     "finite number, or one for all three directions"},
 };
 
 const std::vector<Mistake> unknown_words{
@@ -288,6 +320,14 @@ const std::vector<Mistake> unknown_words{
      "x.yaml:1: solver.preconditioner: given 'Jacobi'; allowed: one of none, jacobi, multigrid; "
      "did "
      "you mean 'jacobi'?"},
+    {"InitialVelocity", "flow: {initial: taylor-gren}",
+     "x.yaml:1: flow.initial: given 'taylor-gren'; allowed: one of taylor-green, taylor-green-2d, "
+     "abc; did you mean 'taylor-green'?"},
+    {"FlowTolerance", "flow: {tolerance: Relative}",
+     "x.yaml:1: flow.tolerance: given 'Relative'; allowed: one of absolute, relative; did you mean "
+     "'relative'?"},
+    {"Dealiasing", "flow: {dealiasing: maybe}",
+     "x.yaml:1: flow.dealiasing: given 'maybe'; allowed: true or false"},
     {"MultigridOrders", "solver: {multigrid: {orders: [7, 7, 1]}}",
      "x.yaml:1: solver.multigrid.orders: given [7, 7, 1]; allowed: auto, or integers from 1 "
      "to 31, each smaller than the one before"},
@@ -401,6 +441,36 @@ const std::vector<Mistake> keys_that_do_not_fit{
      "--set problem=taylor-green: problem: given gather_scatter.components 3 with problem "
      "taylor-green",
      {"problem=taylor-green"}},
+    {"VectorsOfAFlow", "problem: flow\ngather_scatter: {components: 3}\n",
+     "x.yaml:2: gather_scatter.components: given gather_scatter.components 3 with problem flow, "
+     "which exchanges fields of its own; allowed: components 1 with that problem, or problem none"},
+    {"FlowInAClosedBox", "problem: flow\nmesh:\n  periodic: [true, false, true]\n",
+     "x.yaml:1: problem: given flow with mesh.periodic [true, false, true]; allowed: flow with "
+     "periodic [true, true, true], or manufactured or nekbone, or none"},
+    {"FlowWithAnotherLibrary", "problem: flow\nsolver: {vector_ops: kokkos-kernels}\n",
+     "x.yaml:1: problem: given flow with solver.vector_ops kokkos-kernels; allowed: flow with "
+     "vector_ops fused"},
+    {"AbcInABoxThatIsNoCube", "problem: flow\nmesh: {extent: [1, 1, 2]}\nflow:\n  initial: abc\n",
+     "x.yaml:4: flow.initial: given abc with mesh.extent [1, 1, 2]; allowed: abc with equal "
+     "extents, "
+     "or another initial velocity"},
+    {"AbcByAnExtentOfAnOverride",
+     "problem: flow\nflow: {initial: abc}\n",
+     "--set mesh.extent=[1,2,1]: mesh.extent: given abc with mesh.extent [1, 2, 1]",
+     {"mesh.extent=[1,2,1]"}},
+    {"MoreTimeStepsThanAnInteger", "problem: flow\nflow:\n  dt: 1e-9\n  end_time: 10\n",
+     "x.yaml:4: flow.end_time: given 10 with flow.dt 1e-09, 1e+10 steps; allowed: at most "
+     "2147483647 "
+     "steps"},
+    {"MoreTimeStepsThanAnyNumber",
+     "problem: flow\nflow: {end_time: 1e20}\n",
+     "--set flow.dt=1e-300: flow.dt: given 1e+20 with flow.dt 1e-300, inf steps; allowed: at most",
+     {"flow.dt=1e-300"}},
+    {"MultigridOrdersOfAFlow", "problem: flow\nsolver: {order: 7, multigrid: {orders: [5, 1]}}\n",
+     "x.yaml:2: solver.multigrid.orders: given [5, 1] with solver.order 7"},
+    {"SchwarzInADeterministicFlow",
+     "problem: flow\ndeterministic: true\nsolver: {multigrid: {smoother: schwarz}}\n",
+     "x.yaml:3: solver.multigrid.smoother: given schwarz with deterministic true"},
     {"TaylorGreenInAClosedBox", "mesh: {periodic: [true, true, false]}\nproblem: taylor-green\n",
      "x.yaml:2: problem: given taylor-green with mesh.periodic [true, true, false]; allowed: "
      "taylor-green with periodic [true, true, true], or manufactured or nekbone, or none"},

@@ -6,8 +6,10 @@
 #include <mpi.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/communicator.hpp"
@@ -157,6 +159,89 @@ TEST(CaseKeys, FieldsToExchangeAreOfAnyKindWhereNothingIsSolved) {
   EXPECT_EQ(kind("none", "precision: single"), (FieldKind{1, Precision::single}));
   EXPECT_EQ(kind("none", "components: 64, precision: double"), (FieldKind{64, Precision::double_}));
   EXPECT_EQ(kind("taylor-green", "components: 1, precision: double"), FieldKind{});
+}
+
+TEST(CaseKeys, OfAFlowHaveTheirEffect) {
+  const Case run = parse(R"(
+problem: flow
+flow:
+  initial: abc
+  translation: [1, 0.5, -0.25]
+  viscosity: 0.05
+  dt: 5e-3
+  cfl: 0.4
+  end_time: 0.5
+  steps: 12
+  time_order: 2
+  dealiasing: false
+  projection: 64
+  tolerance: relative
+  pressure_tolerance: 1e-6
+  velocity_tolerance: 1e-7
+  forcing: [0, 1e-3, 0]
+  series: out/a.csv
+  series_every: 3
+verification: {reference: a.txt}
+)",
+                         {"flow.series=b.csv"});
+  EXPECT_TRUE(run.is_flow());
+  EXPECT_TRUE(run.solves());
+  const FlowCase& flow = run.flow;
+  EXPECT_EQ(flow.initial, FlowKind::abc);
+  EXPECT_THAT(flow.translation, ElementsAre(1, 0.5, -0.25));
+  EXPECT_EQ(flow.viscosity, 0.05);
+  EXPECT_EQ(flow.dt, 5e-3);
+  EXPECT_EQ(flow.cfl, 0.4);
+  EXPECT_EQ(flow.end_time, 0.5);
+  EXPECT_EQ(flow.steps, 12);
+  EXPECT_EQ(flow.series, "b.csv");
+  EXPECT_EQ(flow.series_every, 3);
+  EXPECT_EQ(run.series_place, "--set flow.series=b.csv: flow.series");
+  EXPECT_EQ(run.reference, "a.txt");
+  EXPECT_EQ(run.reference_place, "x.yaml:20: verification.reference");
+
+  const FlowOptions options = flow.options();
+  EXPECT_EQ(options.viscosity, 0.05);
+  EXPECT_EQ(options.time_order, 2);
+  EXPECT_FALSE(options.dealiasing);
+  EXPECT_EQ(options.projection, 64);
+  EXPECT_EQ(options.pressure.relative, 1e-6);
+  EXPECT_EQ(options.pressure.absolute, 0);
+  EXPECT_EQ(options.velocity.relative, 1e-7);
+  EXPECT_THAT(options.forcing, ElementsAre(0, 1e-3, 0));
+  EXPECT_EQ(parse("{}").flow.options().velocity.absolute, 1e-9);
+  EXPECT_EQ(parse("{}").flow.options().velocity.relative, 0);
+
+  const FlowField field = flow.field({2, 2, 2});
+  EXPECT_EQ(field.kind, FlowKind::abc);
+  EXPECT_EQ(field.viscosity, 0.05);
+  EXPECT_THAT(field.extent, ElementsAre(2, 2, 2));
+  EXPECT_THAT(field.carried, ElementsAre(1, 0.5, -0.25));
+}
+
+// A flow tunes exchanges of its vectors and of its scalars, at its order alone. The pressure has
+// no term without derivatives.
+TEST(CaseKeys, OfOtherProblemsAreFixedByAFlow) {
+  const Case run = parse(
+      "problem: flow\norders: [1, 3]\noperator: {lambda: 2}\n"
+      "solver: {order: 5, preconditioner: jacobi, variant: pipelined, launch: plain}");
+  EXPECT_EQ(run.lambda, 0.0);
+  EXPECT_EQ(run.preconditioner, Preconditioner::multigrid);
+  EXPECT_EQ(run.variant, CgVariantChoice::automatic);
+  EXPECT_EQ(run.launch, CgLaunchChoice::automatic);
+  EXPECT_THAT(run.orders_to_tune(), ElementsAre(5));
+  const auto fields = run.fields_to_tune();
+  ASSERT_EQ(fields.size(), 2u);
+  EXPECT_EQ(fields[0].order, 5);
+  EXPECT_EQ(fields[0].kind, (FieldKind{3, Precision::double_}));
+  EXPECT_EQ(fields[1].order, 5);
+  EXPECT_EQ(fields[1].kind, FieldKind{});
+
+  const Case other = parse("problem: taylor-green\norders: [1, 3]\nsolver: {order: 5}");
+  ASSERT_EQ(other.fields_to_tune().size(), 3u);
+  EXPECT_EQ(other.fields_to_tune().back().order, 5);
+  EXPECT_EQ(other.fields_to_tune().back().kind, FieldKind{});
+  EXPECT_FALSE(other.is_flow());
 }
 
 TEST(CaseKeys, OneValueHoldsForAllDirections) {
@@ -352,6 +437,42 @@ TEST(CaseShipped, Nekbone) {
   EXPECT_EQ(run.solver_order, 7);
   EXPECT_EQ(run.iterations, 100);
   EXPECT_EQ(run.tolerance, 0.0);
+}
+
+TEST(CaseShipped, Flows) {
+  const Case beltrami = shipped("beltrami.yaml");
+  EXPECT_EQ(beltrami.flow.initial, FlowKind::abc);
+  EXPECT_EQ(beltrami.mesh.deformation, Deformation::sine);
+  EXPECT_EQ(beltrami.error_bound, 1e-6);
+  EXPECT_EQ(beltrami.flow.series, "beltrami.csv");
+  for (const auto& [file, elements] :
+       {std::pair{"tgv-re1600-small.yaml", 8}, std::pair{"tgv-re1600.yaml", 32}}) {
+    const Case run = shipped(file);
+    EXPECT_EQ(run.flow.initial, FlowKind::taylor_green);
+    EXPECT_THAT(run.mesh.elements, ElementsAre(elements, elements, elements));
+    EXPECT_EQ(run.mesh.geometry, Geometry::affine);
+    EXPECT_DOUBLE_EQ(1 / run.flow.viscosity, 1600);
+    EXPECT_EQ(run.solver_order, 7);
+    EXPECT_EQ(run.flow.steps, 0);
+  }
+  const Case scaling = shipped("tgv-re5000.yaml");
+  EXPECT_GT(scaling.flow.steps, 0);
+  EXPECT_DOUBLE_EQ(1 / scaling.flow.viscosity, 5000);
+}
+
+// Every input is valid, and writes files of its own name.
+TEST(CaseShipped, AllAreReadAndNameFilesOfTheirOwn) {
+  int flows = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(source_folder() + "/inputs")) {
+    const std::string file = entry.path().filename().string(), stem = entry.path().stem().string();
+    if (entry.path().extension() != ".yaml") continue;
+    const Case run = shipped(file);
+    EXPECT_EQ(run.report_json, stem + ".json") << file;
+    if (!run.is_flow()) continue;
+    ++flows;
+    EXPECT_EQ(run.flow.series, stem + ".csv") << file;
+  }
+  EXPECT_EQ(flows, 4);
 }
 
 TEST(CaseShipped, Smoke) {

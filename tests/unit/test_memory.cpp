@@ -55,10 +55,54 @@ TEST(Memory, OfASolveHasTheVectorsOfAPinnedVariant) {
               4 * vector, 1e-9 * pipelined);
 }
 
-// Why a case on one rank is refused, or nothing.
-std::string refusal(const MemoryBudget& budget) {
-  const Case input = parse_case("mesh: {elements: [24, 24, 24]}\nsolver: {order: 7}\norders: [1]",
+double flow_bytes(const std::string& flow, const std::string& mesh = "") {
+  const Communicator comm(MPI_COMM_SELF);
+  const Case input = parse_case("problem: flow\nmesh: {elements: [16, 16, 16]" + mesh +
+                                    "}\nsolver: {order: 7}\nflow: {" + flow + "}",
                                 "x.yaml", {}, 1);
+  return estimate_memory(comm, input, find_node_layout(comm), std::span(&input.mesh.partition, 1))
+      .solve;
+}
+
+// Velocity and pressure have as many earlier solutions each, without duplicates on element
+// surfaces.
+TEST(Memory, OfAFlowHasItsEarlierSolutions) {
+  const double none = flow_bytes("projection: 0"), one = flow_bytes("projection: 1"),
+               many = flow_bytes("projection: 20");
+  const double fields = 4 * 8.0 * 112 * 112 * 112;
+  EXPECT_GT(one - none, fields);
+  EXPECT_LT(one - none, 2 * fields);
+  EXPECT_NEAR(many - none, 20 * (one - none), 1e-9 * many);
+  EXPECT_GT(flow_bytes("projection: 0, time_order: 3"), flow_bytes("projection: 0, time_order: 1"));
+  EXPECT_GT(none, solve_bytes("preconditioner: multigrid"));
+}
+
+// On a deformed mesh, every Gauss point has nine factors; on equal bricks, all share them.
+TEST(Memory, OfAFlowHasTheFactorsOfItsGaussPoints) {
+  const double points = 12.0 * 12 * 12 * 16 * 16 * 16;
+  const std::string deformed = ", deformation: sine, epsilon: 0.1";
+  const double with = flow_bytes("dealiasing: true", deformed),
+               without = flow_bytes("dealiasing: false", deformed);
+  EXPECT_GE(with - without, 9 * 8 * points);
+}
+
+double flow_tuning_bytes(const std::string& problem) {
+  const Case input = parse_case(problem +
+                                    "\nmesh: {elements: [16, 16, 16]}\nsolver: {order: 7}\n"
+                                    "gather_scatter: {strategies: [device-pairwise]}",
+                                "x.yaml", {}, 2);
+  return tuning_memory(BoxMesh(input.mesh, 7, 2, 0), input).without_operator;
+}
+
+TEST(Memory, OfTuningAFlowIsThatOfItsVectors) {
+  const double scalars = flow_tuning_bytes("problem: taylor-green");
+  EXPECT_GT(flow_tuning_bytes("problem: flow"), scalars + 1e6);
+}
+
+// Why a case on one rank is refused, or nothing.
+std::string refusal(const MemoryBudget& budget, const std::string& problem = "") {
+  const Case input = parse_case(
+      problem + "mesh: {elements: [24, 24, 24]}\nsolver: {order: 7}\norders: [1]", "x.yaml", {}, 1);
   try {
     require_memory(input, budget, 1);
   } catch (const MemoryError& error) {
@@ -88,6 +132,22 @@ TEST(Memory, OfARankIsLimitedToo) {
   EXPECT_FALSE(budget.fits()) << "the node's";
   budget.process.left = 1e6;
   EXPECT_TRUE(contains(refusal(budget), "per node (1 rank on it)")) << "what is shared first";
+}
+
+TEST(Memory, OfAFlowThatIsRefusedNamesItsKeys) {
+  constexpr double gib = 1024.0 * 1024 * 1024;
+  MemoryBudget budget;
+  budget.available = budget.machine = 2 * gib;
+  budget.solve = 4 * gib;
+  budget.process.left = 1e12;
+  const std::string why = refusal(budget, "problem: flow\n");
+  EXPECT_TRUE(contains(why, "x.yaml: the flow at order 7 needs about 4.000 GiB per node")) << why;
+  EXPECT_TRUE(contains(why, "use mesh.elements [")) << why;
+  EXPECT_TRUE(contains(why, ", more nodes, or a lower solver.order or flow.projection")) << why;
+  EXPECT_TRUE(contains(refusal(budget, "flow: {projection: 0}\nproblem: flow\n"),
+                       "or a lower solver.order"));
+  EXPECT_FALSE(
+      contains(refusal(budget, "flow: {projection: 0}\nproblem: flow\n"), "flow.projection"));
 }
 
 TEST(Memory, ThatTheInputLimitsIsRefusedWhereTheLimitIsGiven) {

@@ -114,5 +114,32 @@ TEST(Verdict, NeedsTheAllReduceAndTheSolution) {
   EXPECT_FALSE(has_passed(run));
 }
 
+TEST(Verdict, OfAFlowNeedsBothFieldsTheAllReduceAndTheFlow) {
+  EXPECT_TRUE(has_passed(flow_run()));
+  RunRecord run = flow_run();
+  run.orders.pop_back();
+  EXPECT_FALSE(has_passed(run)) << "one of the fields";
+  for (const std::size_t field : {0, 1}) {
+    run = flow_run();
+    run.orders[field].tuning.candidates[1].verified = false;
+    EXPECT_FALSE(has_passed(run)) << field;
+  }
+  run = flow_run();
+  run.all_reduce.reset();
+  EXPECT_FALSE(has_passed(run));
+  run = flow_run();
+  run.all_reduce->candidates[0].verified = false;
+  EXPECT_FALSE(has_passed(run));
+  run = flow_run();
+  run.flow.reset();
+  EXPECT_FALSE(has_passed(run));
+  run = flow_run();
+  run.flow->passed = false;
+  EXPECT_FALSE(has_passed(run));
+  run = flow_run();
+  run.input.orders = {1, 3};  // a flow has only its own
+  EXPECT_TRUE(has_passed(run));
+}
+
 }  // namespace
 }  // namespace nekbone_k
