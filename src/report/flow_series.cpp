@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* advice_on_series = "name another file";
 
-constexpr const char* columns =
+constexpr const char* series_columns =
     "step,time,dt,energy,enstrophy,reference_enstrophy,energy_loss,dissipation,max_divergence,cfl,"
     "mean_u,mean_v,mean_w,pressure_iterations,velocity_iterations,step_s\n";
 
@@ -29,7 +29,7 @@ constexpr const char* columns =
 std::string rows_until(int step, const std::string& path) {
   std::ifstream file(path);
   std::string line, rows;
-  if (!std::getline(file, line) || line + '\n' != columns) return {};
+  if (!std::getline(file, line) || line + '\n' != series_columns) return {};
   while (std::getline(file, line)) {
     const auto comma = line.find(',');
     if (comma == std::string::npos || std::atoi(line.c_str()) > step) break;
@@ -46,7 +46,7 @@ SeriesFile::SeriesFile(const std::string& path, std::optional<int> goes_on_after
   if (!m_file)
     throw InputError(fmt::format("'{}' cannot be written: {}; {}", path, std::strerror(errno),
                                  advice_on_series));
-  m_file << columns << rows << std::flush;
+  m_file << series_columns << rows << std::flush;
   if (!m_file) throw InputError(fmt::format("'{}' cannot be written; {}", path, advice_on_series));
 }
 
