@@ -16,11 +16,11 @@ namespace nekbone_k {
 namespace {
 
 TEST(TimeScheme, HasTheTextbookCoefficientsForEqualSteps) {
-  struct Expected {
+  struct Textbook {
     double b0;
     std::array<double, max_time_order> b, extrapolation;
   };
-  const std::vector<Expected> textbook{{1, {1, 0, 0}, {1, 0, 0}},
+  const std::vector<Textbook> textbook{{1, {1, 0, 0}, {1, 0, 0}},
                                        {1.5, {2, -0.5, 0}, {2, -1, 0}},
                                        {11.0 / 6, {3, -1.5, 1.0 / 3}, {3, -3, 1}}};
   for (int order = 1; order <= max_time_order; ++order) {
