@@ -25,6 +25,9 @@ class Transfer {
   virtual void prolong_to(const DeviceVector<T>& coarse, const DeviceVector<T>& fine) = 0;
   /// Its gather–scatters beside those of the levels. Not collective.
   virtual std::vector<GatherScatter*> own_gs() { return {}; }
+
+ protected:
+  Transfer(Transfer&&) noexcept = default;  // clang moves what a delegating constructor makes
 };
 
 }  // namespace nekbone_k
