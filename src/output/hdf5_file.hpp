@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/communicator.hpp"
@@ -37,6 +38,11 @@ class Hdf5File {
   static Hdf5File open(const Communicator& comm, const std::string& path);
   /// Closes it; what was not closed by close() may be incomplete.
   ~Hdf5File();
+  Hdf5File(Hdf5File&& other) noexcept
+      : m_comm(other.m_comm),
+        m_path(std::move(other.m_path)),
+        m_id(std::exchange(other.m_id, -1)),
+        m_writes(other.m_writes) {}
   Hdf5File(const Hdf5File&) = delete;
   Hdf5File& operator=(const Hdf5File&) = delete;
   /// Waits until everything is written, and reports what failed.
