@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/communicator.hpp"
+#include "flow/flow_case.hpp"
 #include "flow/navier_stokes.hpp"
 #include "report/flow_record.hpp"
 
