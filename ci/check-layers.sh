@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Checks that the includes under src/ follow the layers, so that e.g. gs works without a mesh:
 #   core <- mesh;  core <- machine <- reduce <- gs <- tuning;  mesh, tuning <- operators <- solver;
-#   solver <- multigrid <- flow <- output <- input <- report <- doctor, selection <- app; each from multigrid on
-#   may include all below it
+#   solver <- multigrid <- flow <- output <- input <- report <- doctor, selection <- app; each from
+#   multigrid on may include all below it
 # Also checks that only src/core/standard_streams.cpp writes to stdout and stderr. Other writers
 # would end or hang a run if a stream cannot be written, or print characters that a terminal cannot
 # show.

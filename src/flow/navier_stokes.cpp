@@ -153,13 +153,9 @@ void ProjectionPolicy::count(const Communicator& comm, const FlowSolve& solve,
 void ProjectionPolicy::archive(const std::string& name, FlowArchive& archive) {
   archive.count(name + "/solves", m_solves);
   archive.count(name + "/paused", m_paused);
-  archive.count(name + "/projections timed", m_projections);
-  archive.count(name + "/iterations timed", m_timed_iterations);
   archive.number(name + "/saved", m_saved);
   archive.number(name + "/saved iterations", m_saved_iterations);
   archive.number(name + "/cost", m_cost);
-  archive.number(name + "/projection seconds", m_projection_seconds);
-  archive.number(name + "/iteration seconds", m_iteration_seconds);
 }
 
 void ProjectionPolicy::begin() { *this = ProjectionPolicy(m_most, m_always); }

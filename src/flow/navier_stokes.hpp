@@ -65,7 +65,7 @@ class ProjectionPolicy {
   void skip();
   /// Iterations saved per solve by the last decision, as estimated.
   double saved_iterations() const { return m_saved_iterations; }
-  /// Saves or restores everything. Collective.
+  /// Saves or restores everything but times, which differ from rank to rank. Collective.
   void archive(const std::string& name, FlowArchive& archive);
 
  private:

@@ -31,7 +31,7 @@ void save_flow(const Communicator& comm, const std::string& path, const Assemble
 /// name the file.
 class FlowCheckpoint {
  public:
-  /// Opens a file, and refuses those that are no checkpoint of this program's format.
+  /// Opens a file. Throws FileError if it is no checkpoint in this program's format.
   FlowCheckpoint(const Communicator& comm, const std::string& path);
   ~FlowCheckpoint();
 

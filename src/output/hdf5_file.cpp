@@ -57,18 +57,18 @@ void require_done(const Communicator& comm, const std::string& path, const std::
   if (!text.empty()) throw FileError(text);
 }
 
-/// Opens or creates all groups and data sets so that the groups in their names exist.
+/// Creates the groups in the name of what is created.
 Handle with_groups() {
-  Handle list(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
+  const hid_t list = H5Pcreate(H5P_LINK_CREATE);
   H5Pset_create_intermediate_group(list, 1);
-  return Handle(H5Pcopy(list), H5Pclose);
+  return Handle(list, H5Pclose);
 }
 
 /// All ranks read and write together.
 Handle together() {
-  Handle list(H5Pcreate(H5P_DATASET_XFER), H5Pclose);
+  const hid_t list = H5Pcreate(H5P_DATASET_XFER);
   H5Pset_dxpl_mpio(list, H5FD_MPIO_COLLECTIVE);
-  return Handle(H5Pcopy(list), H5Pclose);
+  return Handle(list, H5Pclose);
 }
 
 hid_t open_file(const Communicator& comm, const std::string& path, bool creates) {
