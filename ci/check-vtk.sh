@@ -18,5 +18,7 @@ if ! python3 -c 'import vtkmodules.vtkIOHDF, numpy, jsonschema' >/dev/null 2>&1;
     fi
   fi
 fi
+# Open MPI refuses to start as root, as in a container, unless told otherwise.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 OMP_NUM_THREADS=1 "$python" tests/cli/test_fields.py --nekbone-k "$program" --source . \
   --mpiexec "mpirun --oversubscribe" >&2

@@ -64,7 +64,7 @@ std::string LoadWatch::warning(const Communicator& comm) const {
   own[comm.rank()] = own_processor_seconds() - m_own_begin;
   comm.sum(own);
   for (const int rank : m_group.ranks) time.ranks += own[rank];
-  const std::string loaded = comm.first_text(load_warning(m_group, time));
+  std::string loaded = comm.first_text(load_warning(m_group, time));
   if (!loaded.empty()) return loaded;
   return comm.first_text(
       throttle_warning(m_group.host, throttled_seconds() - m_throttled_begin, time.elapsed));

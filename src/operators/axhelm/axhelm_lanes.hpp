@@ -97,8 +97,9 @@ KOKKOS_FORCEINLINE_FUNCTION void lanes_to_rows(T* to, const LocalIndex* index, L
   const __m256i run = _mm256_add_epi32(_mm256_set1_epi32(index[middle]),
                                        _mm256_setr_epi32(-4, -3, -2, -1, 0, 1, 2, 3));
   constexpr unsigned all = (1u << lanes) - 1;
-  const unsigned valid = _mm256_cmplt_epi32_mask(entries, _mm256_set1_epi32(end));
-  const unsigned in_run = valid & _mm256_cmpeq_epi32_mask(entries, run);
+  // Masks stay masks: GCC 12 spills one as a byte, and may then read it as an unsigned of four.
+  const __mmask8 valid = _mm256_cmplt_epi32_mask(entries, _mm256_set1_epi32(end));
+  const __mmask8 in_run = _mm256_mask_cmpeq_epi32_mask(valid, entries, run);
   T* const first = to + index[middle] - middle;
   if (in_run == all) {
     write_lanes(first, adds ? LanesOf<T>(read_lanes<T>(first) + value) : value);
@@ -114,7 +115,8 @@ KOKKOS_FORCEINLINE_FUNCTION void lanes_to_rows(T* to, const LocalIndex* index, L
     _mm512_mask_storeu_pd(first, in_run, result);
   }
   write_lanes(of_lane, value);
-  for (unsigned rest = valid & ~in_run; rest != 0; rest &= rest - 1) one(std::countr_zero(rest));
+  unsigned rest = _mm256_mask_cmpneq_epi32_mask(valid, entries, run);
+  for (; rest != 0; rest &= rest - 1) one(std::countr_zero(rest));
 #else
   write_lanes(of_lane, value);
   for (int lane = 0; lane < lanes; ++lane)
