@@ -3,8 +3,9 @@
 # Tests the project. The last line is "N passed, N failed", plus ", N skipped" for checks that this
 # machine cannot run; the exit code is 1 if anything failed.
 #   ci/test.sh             set-up, style, a build with the preset openmp, and its whole test suite
-#   ci/test.sh --all       also the sanitizers (preset dev), clang-tidy on changed sources, doxygen,
-#                          MPICH, and compiles for AMD GPUs and, if there is nvcc, NVIDIA GPUs
+#   ci/test.sh --all       also the sanitizers (preset dev), clang-tidy on changed sources, changed
+#                          headers alone, doxygen, VTK, MPICH, and compiles for AMD GPUs and, if
+#                          there is nvcc, NVIDIA GPUs
 #   ci/test.sh PRESET...   set-up, style, and the tests of these presets
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
@@ -14,7 +15,7 @@ if [[ ${1:-} == --all ]]; then
   all=true
   presets=(openmp dev)
 elif [[ ${1:-} == -* ]]; then
-  sed -n '3,8s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+  sed -n '3,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
   exit 2
 elif [[ $# -eq 0 ]]; then
   presets=(openmp)
@@ -90,6 +91,7 @@ for preset in "${presets[@]}"; do
   if check "build $preset" ci/build.sh "$preset"; then timed "test $preset" run_ctest "$preset"; fi
 done
 if [[ $all == true ]]; then
+  check "changed headers alone" ci/check-headers.sh
   check "changed sources by clang-tidy" ci/check-tidy.sh
   check "interfaces as pages" ci/check-doxygen.sh
   check "fields by VTK" ci/check-vtk.sh

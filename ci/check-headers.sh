@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Compiles headers alone, and twice, with the flags of a built preset: those that changed since a
+# commit, and those that include them directly. Also checks uncommitted changes.
+#   ci/check-headers.sh [COMMIT]      (default: the tenth commit before this one)
+# PRESET names the preset (default dev). MOST limits the number of headers (default 60, changed ones
+# first), because each takes some 3 s.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+build=build/${PRESET:-dev}
+since=${1:-HEAD~10}
+if ! git rev-parse --verify --quiet "$since^{commit}" >/dev/null; then
+  since=$(git rev-list --max-parents=0 HEAD | tail -n 1) # a young or shallow repository
+fi
+if [[ ! -f $build/compile_commands.json ]]; then
+  echo "ci/check-headers.sh: $build is not configured; run ci/build.sh ${PRESET:-dev}" >&2
+  exit 1
+fi
+
+# Definitions, folders, standard and target of the sources of src/app; warnings are errors.
+mapfile -t flags < <(python3 - "$build/compile_commands.json" <<'EOF'
+import json, shlex, sys
+for entry in json.load(open(sys.argv[1])):
+    if "nk_app.dir" in entry["command"] and "cmake_pch" not in entry["file"]:
+        words = shlex.split(entry["command"])
+        break
+print(words[0])
+for before, word in zip(words, words[1:]):
+    if word.startswith(("-D", "-I", "-std", "-m", "-W")) and not word.startswith("-Winvalid-pch"):
+        print(word)
+    elif before == "-isystem":
+        print(before)
+        print(word)
+EOF
+)
+mapfile -t changed < <(
+  {
+    git ls-files --others --exclude-standard
+    git diff --name-only HEAD
+    git log --name-only --format= "$since..HEAD"
+  } | awk '/^src\/.*\.hpp$/ && !seen[$0]++' |
+    while read -r file; do if [[ -f $file ]]; then echo "${file#src/}"; fi; done
+)
+if [[ ${#changed[@]} -eq 0 ]]; then exit 0; fi
+mapfile -t including < <(
+  cd src
+  printf '#include "%s"\n' "${changed[@]}" | grep -rlF --include='*.hpp' -f - . | sed 's|^\./||' | sort
+)
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+# compiles_alone HEADER
+compiles_alone() {
+  printf '#include "%s"\n#include "%s" // include guard\n' "$1" "$1" >"$folder/${1//\//-}.cpp"
+  "${flags[@]}" -Werror -fsyntax-only "$folder/${1//\//-}.cpp"
+}
+printf '%s\n' "${changed[@]}" "${including[@]}" | awk -v most="${MOST:-60}" '!seen[$0]++ && ++n <= most' >"$folder/headers"
+echo "$(wc -l <"$folder/headers") headers"
+status=0
+running=0
+while read -r header; do
+  if [[ $running -ge $(nproc) ]]; then
+    wait -n || status=1
+    running=$((running - 1))
+  fi
+  compiles_alone "$header" &
+  running=$((running + 1))
+done <"$folder/headers"
+while [[ $running -gt 0 ]]; do
+  wait -n || status=1
+  running=$((running - 1))
+done
+exit "$status"
