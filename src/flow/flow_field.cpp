@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "flow/flow_field.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
+#include "operators/counted_nodes.hpp"
 #include "operators/geometric_factors.hpp"
 
 namespace nekbone_k {
@@ -40,6 +43,43 @@ struct DifferenceTerms {
   }
 };
 
+using Largest = Kokkos::MaxLoc<double, std::int64_t>;
+
+Largest::value_type largest_on_rank(const CountedNodes& nodes, const VectorField& velocity) {
+  const ConstDeviceVector<double> values = velocity.values;
+  const LocalIndex size = velocity.size();
+  Largest::value_type largest{-1, 0};
+  Kokkos::parallel_reduce(
+      "nekbone_k: largest velocity", nodes.policy(),
+      KOKKOS_LAMBDA(const std::int64_t node, Largest::value_type& most) {
+        const LocalIndex entry = nodes.entry(node);
+        double square = 0;
+        for (int c = 0; c < n_components; ++c)
+          square += values(entry + c * size) * values(entry + c * size);
+        if (!Kokkos::isfinite(square)) square = Kokkos::Experimental::infinity_v<double>;
+        if (square > most.val) most = {square, node};
+      },
+      Largest(largest));
+  return largest;
+}
+
+/// The coordinates of one node, from device memory.
+std::array<double, 3> coordinates_of(const AssembledSpace& space, std::int64_t node) {
+  const CountedNodes nodes(space);
+  const NodeCoordinates coordinates(space);
+  const DeviceVector<double> x("nekbone_k: coordinates of a node", 3);
+  Kokkos::parallel_for(
+      "nekbone_k: coordinates of a node", Kokkos::RangePolicy<ExecutionSpace>(0, 1),
+      KOKKOS_LAMBDA(const int) {
+        const Point p = nodes.at(node, coordinates);
+        x(0) = p.x;
+        x(1) = p.y;
+        x(2) = p.z;
+      });
+  const auto on_host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), x);
+  return {on_host(0), on_host(1), on_host(2)};
+}
+
 }  // namespace
 
 void set_velocity(FlowElements& elements, const GeometricFactors& factors, const FlowField& field,
@@ -70,6 +110,20 @@ FlowError difference(const Communicator& comm, const FlowElements& elements, con
   comm.sum(sums);
   comm.max(largest);
   return {largest[0] / largest[1], std::sqrt(sums[0] / sums[1])};
+}
+
+FastestNode fastest_node(const Communicator& comm, const FlowElements& elements,
+                         const VectorField& velocity) {
+  const Largest::value_type mine = largest_on_rank(CountedNodes(elements.space()), velocity);
+  // The first rank that has the largest tells where.
+  std::vector<double> squares(comm.size());
+  squares[comm.rank()] = mine.val;
+  comm.sum(squares);
+  const auto fastest = std::max_element(squares.begin(), squares.end());
+  std::array<double, 3> at{};
+  if (fastest - squares.begin() == comm.rank()) at = coordinates_of(elements.space(), mine.loc);
+  comm.sum(at);
+  return {at, std::sqrt(*fastest)};
 }
 
 }  // namespace nekbone_k

@@ -84,4 +84,14 @@ struct FlowError {
 FlowError difference(const Communicator& comm, const FlowElements& elements, const VectorField& u,
                      const VectorField& exact);
 
+/// The node where a velocity is largest.
+struct FastestNode {
+  std::array<double, 3> at{};
+  double speed = 0;  ///< Euclidean norm of the velocity; infinite if a component is not finite
+};
+
+/// Finds it, or one of several. Every rank gets the same. Collective.
+FastestNode fastest_node(const Communicator& comm, const FlowElements& elements,
+                         const VectorField& velocity);
+
 }  // namespace nekbone_k

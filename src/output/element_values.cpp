@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "output/element_values.hpp"
 
+#include "operators/counted_nodes.hpp"
+
 namespace nekbone_k {
 namespace {
 
-/// The place of each node among the values, and its entry in an assembled vector.
+/// The place of each node among the values.
 struct NodePlaces {
-  NodePlaces(const AssembledSpace& space)
-      : nodes(space), elements(space.elements()), layout(space.layout()) {
+  explicit NodePlaces(const AssembledSpace& space) : nodes(space), elements(space.elements()) {
     const ElementBox& box = space.mesh().box();
     for (int d = 0; d < 3; ++d) {
       begin[d] = box.begin[d];
@@ -15,35 +16,25 @@ struct NodePlaces {
     }
   }
 
-  std::int64_t count() const { return std::int64_t{layout.n_elements} * layout.points(); }
-
-  KOKKOS_FUNCTION LocalIndex entry(std::int64_t at) const {
-    const auto position = static_cast<LocalIndex>(at / layout.points());
-    const int q = static_cast<int>(at % layout.points()), nq = layout.nq;
-    return nodes.entry(position / ElementLayout::lanes, position % ElementLayout::lanes, q % nq,
-                       q / nq % nq, q / (nq * nq));
-  }
-  KOKKOS_FUNCTION std::int64_t place(std::int64_t at) const {
-    const auto position = static_cast<LocalIndex>(at / layout.points());
+  KOKKOS_FUNCTION std::int64_t place(std::int64_t node) const {
+    const int points = nodes.layout.points();
+    const auto position = static_cast<LocalIndex>(node / points);
     std::int64_t element = 0;
     for (int d = 2; d >= 0; --d) element = element * length[d] + (elements(position, d) - begin[d]);
-    return element * layout.points() + at % layout.points();
+    return element * points + node % points;
   }
 
-  NodeReader nodes;
+  CountedNodes nodes;
   Kokkos::View<const int* [3], Kokkos::LayoutRight, DeviceMemory> elements;
-  ElementLayout layout;
   int begin[3], length[3];
 };
-
-using Policy = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
 
 void gather_values(const NodePlaces& places, const DeviceVector<double>& vector,
                    const DeviceVector<double>& values) {
   Kokkos::parallel_for(
-      "nekbone_k: values of elements", Policy(0, places.count()),
-      KOKKOS_LAMBDA(const std::int64_t at) {
-        values(places.place(at)) = vector(places.entry(at));
+      "nekbone_k: values of elements", places.nodes.policy(),
+      KOKKOS_LAMBDA(const std::int64_t node) {
+        values(places.place(node)) = vector(places.nodes.entry(node));
       });
 }
 
@@ -51,9 +42,9 @@ void gather_values(const NodePlaces& places, const DeviceVector<double>& vector,
 void scatter_values(const NodePlaces& places, const DeviceVector<double>& values,
                     const DeviceVector<double>& vector) {
   Kokkos::parallel_for(
-      "nekbone_k: entries from elements", Policy(0, places.count()),
-      KOKKOS_LAMBDA(const std::int64_t at) {
-        vector(places.entry(at)) = values(places.place(at));
+      "nekbone_k: entries from elements", places.nodes.policy(),
+      KOKKOS_LAMBDA(const std::int64_t node) {
+        vector(places.nodes.entry(node)) = values(places.place(node));
       });
 }
 

@@ -21,14 +21,28 @@
 namespace nekbone_k {
 namespace {
 
-/// Why a step failed. `cfl` is the CFL number of its beginning.
-std::string what_failed(const FlowStep& step, double cfl) {
+/// Where a flow was at the beginning of its last step.
+struct LastState {
+  double cfl;  ///< CFL number of the step
+  FastestNode fastest;
+};
+
+/// Which step failed, and where to look.
+std::string place_of(const FlowStep& step, const LastState& before) {
+  const auto& [at, speed] = before.fastest;
+  return fmt::format(
+      "step {} to time {:.6g}, from a CFL number of {:.2g} and a largest speed of "
+      "{:.3g} at ({:.4g}, {:.4g}, {:.4g})",
+      step.number, step.time, before.cfl, speed, at[0], at[1], at[2]);
+}
+
+/// Why a step failed.
+std::string what_failed(const FlowStep& step, const LastState& before) {
   const bool is_pressure = !step.pressure.converged;
   const FlowSolve& solve = is_pressure ? step.pressure : step.velocity;
   return fmt::format(
-      "step {} to time {:.6g}, CFL number {:.2g}: the {} solve {}; try a smaller flow.dt or "
-      "flow.cfl, or a larger flow.{}_tolerance",
-      step.number, step.time, cfl, is_pressure ? "pressure" : "velocity",
+      "{}: the {} solve {}; try a smaller flow.dt or flow.cfl, or a larger flow.{}_tolerance",
+      place_of(step, before), is_pressure ? "pressure" : "velocity",
       std::isfinite(solve.residual)
           ? fmt::format("is at a residual of {:.2e} after {}", solve.residual,
                         counted(solve.iterations, "iteration"))
@@ -240,8 +254,7 @@ class FlowRun {
   /// says why not.
   bool is_good(const FlowStep& step) {
     if (!step.converged()) {
-      const double speed = m_elements->sums(m_flow->velocity_before()).speed;
-      m_record.verdict = what_failed(step, speed * step.dt);
+      m_record.verdict = what_failed(step, state_before(step));
       return false;
     }
     const int after_start = m_done - m_lengths.n_start();
@@ -250,11 +263,16 @@ class FlowRun {
     const bool is_finite = !(has_row || m_input.flow.cfl > 0) || m_history->look(*m_flow);
     if (has_row || !is_finite) m_history->add_row(*m_flow, step);
     if (!is_finite)
-      m_record.verdict = fmt::format(
-          "step {} to time {:.6g}: the velocity is not finite; try a smaller flow.dt or "
-          "flow.cfl",
-          step.number, step.time);
+      m_record.verdict =
+          fmt::format("{}: the velocity is not finite; try a smaller flow.dt or flow.cfl",
+                      place_of(step, state_before(step)));
     return is_finite;
+  }
+
+  LastState state_before(const FlowStep& step) {
+    const VectorField& velocity = m_flow->velocity_before();
+    return {m_elements->sums(velocity).speed * step.dt,
+            fastest_node(m_comm, *m_elements, velocity)};
   }
 
   /// For the progress bar: where the flow is.

@@ -414,7 +414,7 @@ class Failures(FlowTest):
             lambda: self.flow(0, flow__dt="1", flow__end_time="100"),
             lambda: self.flow(2, flow__dt="1", flow__end_time="100")])
         for run in runs:
-            flow = self.assert_flow_failed(run, " to time ", "CFL number ",
+            flow = self.assert_flow_failed(run, " to time ", "CFL number of ", "largest speed of ",
                                            "try a smaller flow.dt or flow.cfl")
             self.assertRegex(flow["verdict"], "^step [0-9]+ to time ")
             self.assertLess(flow["steps"], 117, str(run))

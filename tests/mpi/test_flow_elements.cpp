@@ -337,6 +337,36 @@ TEST(FlowElements, SpeedIsTheCflNumberOfUnitSteps) {
   EXPECT_NEAR(flow.elements.sums(flow.field(u)).speed, 1 / 0.5 + 2 / 0.5 + 3 / 0.5, 1e-11);
 }
 
+// Whether a copy of some node with that speed is at `at`.
+bool is_at_node(const FlowCase& flow, const VectorById& u, double speed,
+                const std::array<double, 3>& at) {
+  bool found = false;
+  flow.mesh.for_each_node([&](int e, int i, int j, int k) {
+    const int id = flow.mesh.id(e, i, j, k);
+    const double here = std::hypot(u[0][id], u[1][id], u[2][id]);
+    const auto x = flow.mesh.coordinates(e, i, j, k);
+    if (std::abs(here - speed) <= 1e-12 || !(std::isfinite(here) || std::isfinite(speed)))
+      found = found || std::hypot(x[0] - at[0], x[1] - at[1], x[2] - at[2]) <= 1e-12;
+  });
+  return found;
+}
+
+TEST(FlowElements, FastestNodeIsThatOfAPlainLoop) {
+  FlowCase flow(flow_box({3, 2, 2}, Deformation::sine), 3, true);
+  VectorById u = flow.random(1);
+  double largest = 0;
+  for (int id = 0; id < flow.mesh.n_points(); ++id)
+    largest = std::max(largest, std::hypot(u[0][id], u[1][id], u[2][id]));
+  const FastestNode fastest = fastest_node(flow.comm, flow.elements, flow.field(u));
+  EXPECT_NEAR(fastest.speed, largest, 1e-12);
+  EXPECT_TRUE(is_at_node(flow, u, largest, fastest.at));
+
+  u[1][7] = std::nan("");
+  const FastestNode none = fastest_node(flow.comm, flow.elements, flow.field(u));
+  EXPECT_TRUE(std::isinf(none.speed));
+  EXPECT_TRUE(is_at_node(flow, u, none.speed, none.at));
+}
+
 TEST(FlowElements, HaveTheSameBitsAtAnyNumberOfRanksOnDeterministicSpaces) {
   const MeshSpec spec = flow_box({3, 2, 2}, Deformation::sine);
   FlowCase together(spec, 3, true, Summation::deterministic);
