@@ -7,6 +7,9 @@
 #   exact     a flow with an exact solution, on a deformed mesh and on equal bricks
 #   steps     60 steps of inputs/tgv-re1600.yaml, with and without projection
 #   vortex    inputs/tgv-re1600.yaml to its end
+#   half-step the same with half the step
+#   order-9   the same at order 9, with three quarters of the step
+#   field     a coarser vortex to time 5, with its fields for ParaView at the end
 #   weak      60 steps with 32 x 32 x 32 elements per rank
 set -uo pipefail
 program=$1
@@ -42,6 +45,12 @@ for part in "$@"; do
       flow steps-no-projection tgv-re1600.yaml flow.steps=60 flow.projection=0
       ;;
     vortex) flow vortex tgv-re1600.yaml ;;
+    half-step) flow half-step tgv-re1600.yaml flow.dt=1e-3 flow.series_every=50 ;;
+    order-9) flow order-9 tgv-re1600.yaml solver.order=9 flow.dt=1.5e-3 flow.series_every=33 ;;
+    field)
+      flow field tgv-re1600.yaml "mesh.elements=[${FIELD_BOX:-14,14,14}]" flow.dt=4e-3 \
+        flow.end_time=5 output.every=1000000 output.file=field.vtkhdf
+      ;;
     weak)
       flow weak tgv-re1600.yaml flow.steps=60 "mesh.elements=[32,32,$((32 * ranks))]" \
         "mesh.extent=[6.283185307179586,6.283185307179586,$(awk "BEGIN { printf \"%.15g\", 6.283185307179586 * $ranks }")]"
