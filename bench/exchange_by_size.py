@@ -18,19 +18,30 @@ import tempfile
 SHOWN = [8, 4096, 32768, 262144, 2097152, 16777216]
 
 
+def parts_of(row):
+    """(kind, name, bytes) of a benchmark."""
+    kind, name, size = re.fullmatch(r"(exchange|path)/([^/]+)/bytes:(\d+).*", row["name"]).groups()
+    return kind, name, int(size)
+
+
 def by_name(results):
     """(kind, name) -> {bytes: seconds}, of what was measured, in the order of the program."""
     times = {}
     for row in results["benchmarks"]:
-        kind, name, size = re.fullmatch(r"(exchange|path)/([^/]+)/bytes:(\d+).*", row["name"]).groups()
+        kind, name, size = parts_of(row)
         if not row.get("error_occurred"):
-            times.setdefault((kind, name), {})[int(size)] = row["real_time"] * 1e-6
+            times.setdefault((kind, name), {})[size] = row["real_time"] * 1e-6
     return times
+
+
+def device_name(device):
+    """The kind of a rank's device, without its number and its place on the bus."""
+    return re.sub(r"^.*?, | at .*$", "", device.strip())
 
 
 def machine_name(context):
     """Of a result: the processor, or the accelerator of the first rank."""
-    device = re.sub(r"^.*?, | at .*$", "", context["devices"].split(";")[0])
+    device = device_name(context["devices"].split(";")[0])
     if device != "host":
         return device
     return f"{context['cpu_model']}, {context['cpu_cores']} cores".replace("(R)", "").replace("(TM)", "")
