@@ -95,6 +95,7 @@ if [[ $all == true ]]; then
   check "changed sources by clang-tidy" ci/check-tidy.sh
   check "interfaces as pages" ci/check-doxygen.sh
   check "fields by VTK" ci/check-vtk.sh
+  check "figures of tools" ci/check-tools.sh
   check "MPICH" ci/check-mpich.sh
   check "compile for NVIDIA GPUs" ci/check-cuda.sh
   check "compile for AMD GPUs" ci/check-hip.sh
