@@ -79,7 +79,8 @@ def draw_flow(figure, labels, all_series, reference, all_comparisons):
             else:
                 axes.plot(series["time"], series[column], color=colour, linewidth=1.4, label=label)
         axes.set_ylabel(title)
-        if column != "energy":  # which loses little
+        # The energy loses little, and with a forcing it may grow.
+        if column != "energy" and axes.dataLim.y0 >= 0:
             axes.set_ylim(0, None)
     for quantity, name in ((LOSS, "−dE/dt by differences"), (RATE, "2ν × enstrophy")):
         grid[0][2].plot([], [], color="0.2", linestyle=STYLES[quantity], label=name)

@@ -41,7 +41,8 @@ def rows_of_report(path, text):
         report = json.loads(text)
     except json.JSONDecodeError as error:
         raise InputError(f"{path} is neither a series nor a report: {error}") from error
-    rows = (report.get("flow") or {}).get("series")
+    flow = report.get("flow")
+    rows = flow.get("series") if isinstance(flow, dict) else None
     if not rows:
         raise InputError(f"{path} has no flow: give a file that flow.series names, or the report of a flow")
     return [(f"{path}, row {number}", row) for number, row in enumerate(rows, 1)]

@@ -8,7 +8,8 @@ import sys
 
 from common import BENCH, InputError, read_text
 
-sys.path.append(str(BENCH))
+sys.path.insert(1, str(BENCH))
+import compact_results
 import exchange_by_size
 
 REPORT_VERSION = 1
@@ -127,7 +128,7 @@ def exchange_of(order):
         name += f", {components} components"
     if precision != "double":
         name += f", {precision}"
-    per_rank = order.get("per_rank") or {}
+    per_rank = compact_results.compacted(order.get("per_rank") or {})
     case = {"DOFs": order.get("total_dofs")} | {
         what: per_rank.get(key) for what, key in (("neighbours", "neighbours"), ("sizes of messages", "message_bytes"),
                                                   ("bytes sent per rank", "sent_bytes"))}
@@ -154,7 +155,9 @@ def from_report(path, letter, content):
                 "Kokkos": machine.get("kokkos_version"), "device runtime": libraries.get("device_runtime"),
                 "device driver": libraries.get("device_driver"), "NCCL": libraries.get("nccl"),
                 "NVSHMEM": libraries.get("nvshmem")}
-    settings = {key: value for key, value in flattened(content.get("input") or {}).items() if key not in PLACES}
+    # Rounded as in compacted reports, so that whole ones have equal values.
+    inputs = flattened(compact_results.compacted(content.get("input") or {}))
+    settings = {key: value for key, value in inputs.items() if key not in PLACES}
     report = Report(path, letter, content, hardware, software, settings)
     for order in content["orders"]:
         key, exchange = exchange_of(order)

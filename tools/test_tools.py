@@ -215,6 +215,7 @@ class FlowPlot(FlowTest):
                 ("is not a series of a flow", ""),
                 ("is neither a series nor a report", "{"),
                 ("has no flow", {"report_version": 1, "flow": None}),
+                ("has no flow", {"flow": [1]}),
                 ("has 1 rows; needs at least 2", "\n".join(text.splitlines()[:2]) + "\n"),
                 ("bad:3: time 0 follows time 0; times must rise", text.replace("1,0.5,", "1,0,")),
                 ("bad:3: energy is 'x'; it must be a number", re.sub(r"(1,0\.5,0\.5),[^,]*", r"\1,x", text)),
@@ -261,6 +262,16 @@ class FlowPlot(FlowTest):
             self.assertAlmostEqual(percents[time], 100 * error, places=9)
         self.assertEqual(list(dissipation.lines[1].get_xdata()), [0.25, 1, 2, 3.25])
         self.assertAlmostEqual(differences.lines[1].get_ydata()[1], 0.1, places=9)  # of -dE/dt
+
+    @needs_matplotlib
+    def test_shows_energy_that_grows(self):
+        rows = [(time, 1 + time, 1) for time in range(4)]
+        series = flow_series.read_series(self.write("forced.csv", series_text(rows)))
+        figure = common.new_figure(12, 6)
+        flow_plot.draw_flow(figure, ["forced"], [series], None, [])
+        _, enstrophy, dissipation = figure.axes
+        self.assertLess(dissipation.get_ylim()[0], -1)  # -dE/dt is -1
+        self.assertEqual(enstrophy.get_ylim()[0], 0)
 
     @needs_matplotlib
     def test_writes_pictures_where_it_is_told(self):
@@ -347,6 +358,14 @@ class CompareTables(CompareTest):
         self.assertRegex(choices, r"(?m)^  order 7, 3 components +- +host-put$")
         self.assertRegex(choices, r"(?m)^  method of CG +classic, graph +-$")
         self.assertNotIn("secret", out)
+
+    def test_whole_and_compacted_reports_of_one_input_are_launches_of_one_version(self):
+        whole, compacted = ({"mesh": {"extent": [extent]}} for extent in (6.283185307179586, 6.283185))
+        exchanges = [order(7, None, candidate("put", stage(1)), sent=sent) for sent in (1234567.891, 1234568)]
+        out = self.compare(report(exchanges[0], input=whole), report(exchanges[1], input=compacted),
+                           report(exchanges[1], input=compacted, commit="new"))
+        self.assertNotIn("mesh.extent", out)
+        self.assertIn("0 slower, 0 faster, 1 unchanged", self.section(out, "Upgrade from A, B to C"))
 
     def test_regret_is_of_a_choice_in_the_times_of_another(self):
         # B's best with the work is put; nccl, the choice of A, takes 25 % more there. A has no put. The choice of C
