@@ -34,3 +34,4 @@ if [[ ! -f $build/build.ninja ]]; then
 fi
 # Builds only tests that run kernels; nk_unit_tests checks much the same on every backend.
 "$cmake" --build "$build" --target nekbone-k >&2
+python3 ci/check-kernels.py "$build"

@@ -116,6 +116,29 @@ T product_in_lanes(const T* row, const T* r, int n) {
   return sum;
 }
 
+using RowPolicy = Kokkos::TeamPolicy<ExecutionSpace>;
+
+/// z(row) = Σ matrix(row, column) r(column), one row per team. No lambda, because nvcc registers
+/// the kernel of a lambda only if host and device use the same of what it captures.
+template <class T>
+struct MatrixRow {
+  Kokkos::View<const T**, Kokkos::LayoutRight, DeviceMemory> matrix;
+  ConstDeviceVector<T> r;
+  DeviceVector<T> z;
+  int n;
+
+  KOKKOS_FUNCTION void operator()(const RowPolicy::member_type& team) const {
+    const int row = team.league_rank();
+    T sum = 0;
+    KOKKOS_IF_ON_HOST((sum = product_in_lanes(&matrix(row, 0), r.data(), n);))
+    KOKKOS_IF_ON_DEVICE(
+        (Kokkos::parallel_reduce(
+             Kokkos::TeamThreadRange(team, n),
+             [&](int column, T& part) { part += matrix(row, column) * r(column); }, sum);))
+    Kokkos::single(Kokkos::PerTeam(team), [&]() { z(row) = sum; });
+  }
+};
+
 }  // namespace
 
 template <class T>
@@ -189,21 +212,9 @@ CoarseSolver<T>::CoarseSolver(const Communicator& comm, const AssembledSpace& fi
 template <class T>
 void CoarseSolver<T>::multiply_by_inverse(const ConstDeviceVector<T>& r,
                                           const DeviceVector<T>& z) const {
-  const auto matrix = m_inverse;
   const int n = n_dofs();
-  using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
-  Kokkos::parallel_for(
-      "nekbone_k: coarse solve", Policy(n, is_host_device ? 1 : 64),
-      KOKKOS_LAMBDA(const typename Policy::member_type& team) {
-        const int row = team.league_rank();
-        T sum = 0;
-        KOKKOS_IF_ON_HOST((sum = product_in_lanes(&matrix(row, 0), r.data(), n);))
-        KOKKOS_IF_ON_DEVICE(
-            (Kokkos::parallel_reduce(
-                 Kokkos::TeamThreadRange(team, n),
-                 [&](int column, T& part) { part += matrix(row, column) * r(column); }, sum);))
-        Kokkos::single(Kokkos::PerTeam(team), [&]() { z(row) = sum; });
-      });
+  Kokkos::parallel_for("nekbone_k: coarse solve", RowPolicy(n, is_host_device ? 1 : 64),
+                       MatrixRow<T>{m_inverse, r, z, n});
 }
 
 template <class T>

@@ -51,6 +51,16 @@ MeshTransfer<T>::MeshTransfer(const Communicator& comm, const AssembledSpace& fi
             Rows(fine, coarse, [&](GlobalId id, const auto& action) { p.for_coarse(id, action); }));
       }()) {}
 
+template <class T>
+void MeshTransfer<T>::restrict_to(const DeviceVector<T>& fine, const DeviceVector<T>& coarse) {
+  m_restriction.multiply("nekbone_k: restrict to mesh", m_fine_values(fine), coarse);
+}
+
+template <class T>
+void MeshTransfer<T>::prolong_to(const DeviceVector<T>& coarse, const DeviceVector<T>& fine) {
+  m_prolongation.multiply("nekbone_k: prolong to mesh", m_coarse_values(coarse), fine);
+}
+
 template class MeshTransfer<double>;
 template class MeshTransfer<float>;
 

@@ -21,12 +21,10 @@ class MeshTransfer final : public Transfer<T> {
   /// Collective.
   MeshTransfer(const Communicator& comm, const AssembledSpace& fine, const AssembledSpace& coarse);
 
-  void restrict_to(const DeviceVector<T>& fine, const DeviceVector<T>& coarse) override {
-    m_restriction.multiply("nekbone_k: restrict to mesh", m_fine_values(fine), coarse);
-  }
-  void prolong_to(const DeviceVector<T>& coarse, const DeviceVector<T>& fine) override {
-    m_prolongation.multiply("nekbone_k: prolong to mesh", m_coarse_values(coarse), fine);
-  }
+  // nvcc registers no kernel of a virtual member that only the table of virtual members uses, as in
+  // other files that include this; these are therefore not inline.
+  void restrict_to(const DeviceVector<T>& fine, const DeviceVector<T>& coarse) override;
+  void prolong_to(const DeviceVector<T>& coarse, const DeviceVector<T>& fine) override;
   /// The gather–scatters that copy values of the fine and of the coarse space.
   GatherScatter& fine_gs() { return m_fine_values.gs(); }
   GatherScatter& coarse_gs() { return m_coarse_values.gs(); }
