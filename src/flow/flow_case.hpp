@@ -38,6 +38,7 @@ struct FieldOutputCase {
 
 struct FlowCase {
   FlowKind initial = FlowKind::taylor_green;
+  FlowPlane plane = FlowPlane::xy;  ///< of taylor_green_2d
   std::array<double, 3> translation{0, 0, 0};
   double viscosity = 1.0 / 1600;
   double dt = 1e-3;
@@ -71,6 +72,7 @@ struct FlowCase {
   FlowField field(const std::array<double, 3>& extent) const {
     FlowField made;
     made.kind = initial;
+    made.normal = normal_of(plane);
     made.viscosity = viscosity;
     made.extent = extent;
     made.carried = translation;

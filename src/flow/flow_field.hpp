@@ -32,6 +32,26 @@ inline const char* name(FlowKind kind) {
   return "";
 }
 
+/// The plane of taylor_green_2d.
+enum class FlowPlane { xy, yz, zx };
+
+inline const char* name(FlowPlane plane) {
+  switch (plane) {
+    case FlowPlane::xy:
+      return "xy";
+    case FlowPlane::yz:
+      return "yz";
+    case FlowPlane::zx:
+      return "zx";
+  }
+  return "";
+}
+
+/// The direction that a plane lacks.
+inline int normal_of(FlowPlane plane) {
+  return plane == FlowPlane::xy ? 2 : plane == FlowPlane::yz ? 0 : 1;
+}
+
 /// A velocity in space and time, for kernels.
 struct FlowField {
   FlowKind kind = FlowKind::taylor_green;

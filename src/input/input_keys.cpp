@@ -271,10 +271,12 @@ std::vector<Key> make_table() {
              "The velocity at the beginning, of size 1, with one period in the box.",
              {{FlowKind::taylor_green, "the Taylor-Green vortex"},
               {FlowKind::taylor_green_2d,
-               "the plane Taylor-Green vortex in x and y, with an exact solution"},
+               "the plane Taylor-Green vortex, with an exact solution"},
               {FlowKind::abc,
                "the Beltrami flow of Arnold, Beltrami and Childress, with an exact solution; the "
                "box must be a cube"}}),
+      choice("flow.plane", field(&Case::flow, &FlowCase::plane), "The plane of `taylor-green-2d`.",
+             {{FlowPlane::xy, "x and y"}, {FlowPlane::yz, "y and z"}, {FlowPlane::zx, "z and x"}}),
       key("flow.translation", field(&Case::flow, &FlowCase::translation), Numbers{},
           "A constant velocity that is added to the flow and carries it along."),
       key("flow.viscosity", field(&Case::flow, &FlowCase::viscosity), Numbers{.above = 0},

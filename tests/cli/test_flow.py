@@ -284,6 +284,20 @@ class Results(FlowTest):
             for name in ("energy", "enstrophy"):
                 self.assertAlmostEqual(rows[-1][name], flows[0][1][-1][name], delta=1e-7)
 
+    def test_planes_of_the_vortex(self):
+        number = {"x": 1, "y": 2, "z": 0.5}  # wave numbers
+        planes = ("xy", "yz", "zx")
+        runs = harness.side_by_side([
+            lambda plane=plane: self.flow(
+                2, flow__initial="taylor-green-2d", flow__plane=plane, flow__steps="1", solver__order="7",
+                solver__multigrid__orders="[7,3,1]", verification__error_bound="1",
+                mesh__extent=f"[{2 * math.pi},{math.pi},{4 * math.pi}]") for plane in planes])
+        for plane, run in zip(planes, runs):
+            self.assertEqual(run.code, 0, str(run))
+            a, b = number[plane[0]], number[plane[1]]
+            enstrophy = (b + a * a / b) ** 2 / 8
+            self.assertAlmostEqual(self.rows(run)[0]["enstrophy"] / enstrophy, 1, delta=0.01, msg=plane)
+
     def test_deterministic_flows_have_the_same_bits(self):
         other_viscosity = {"flow__viscosity": str(VISCOSITY * (1 + 1e-15))}
         runs = harness.side_by_side([lambda ranks=ranks, changes=changes:

@@ -166,6 +166,7 @@ TEST(CaseKeys, OfAFlowHaveTheirEffect) {
 problem: flow
 flow:
   initial: abc
+  plane: zx
   translation: [1, 0.5, -0.25]
   viscosity: 0.05
   dt: 5e-3
@@ -188,6 +189,8 @@ verification: {reference: a.txt}
   EXPECT_TRUE(run.solves());
   const FlowCase& flow = run.flow;
   EXPECT_EQ(flow.initial, FlowKind::abc);
+  EXPECT_EQ(flow.plane, FlowPlane::zx);
+  EXPECT_EQ(flow.field({1, 1, 1}).normal, 1);
   EXPECT_THAT(flow.translation, ElementsAre(1, 0.5, -0.25));
   EXPECT_EQ(flow.viscosity, 0.05);
   EXPECT_EQ(flow.dt, 5e-3);
