@@ -5,29 +5,22 @@
 #include <cmath>
 
 #include "input/input_keys.hpp"
+#include "machine/json_values.hpp"
 #include "report/report_json.hpp"
+#include "tuning/tuning_json.hpp"
 
 namespace nekbone_k {
 namespace {
 
+using json::number;
+using json::numbers;
+using json::optional_number;
+using json::summary;
 using Json = nlohmann::ordered_json;
-
-/// A number, or null for NaN and infinities, which JSON lacks.
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
-Json optional_number(const std::optional<double>& value) {
-  return value ? number(*value) : Json(nullptr);
-}
 
 /// A ratio, or null if the reference was not measured.
 Json ratio(double value, double reference) {
   return reference != 0 ? number(value / reference) : Json(nullptr);
-}
-
-Json numbers(const std::vector<double>& values) {
-  Json array = Json::array();
-  for (double value : values) array.push_back(number(value));
-  return array;
 }
 
 /// A count stored as double, without a decimal point if it is an integer.
@@ -38,14 +31,6 @@ Json count(double value) {
 
 Json spread(const Spread& s) {
   return {{"min", count(s.min)}, {"avg", number(s.avg)}, {"max", count(s.max)}};
-}
-
-Json summary(const Summary& s) {
-  return {{"median_s", number(s.median)},
-          {"low_s", number(s.low)},
-          {"high_s", number(s.high)},
-          {"mean_s", number(s.mean)},
-          {"deviation_s", number(s.deviation)}};
 }
 
 Json libraries_json(const LibraryVersions& l) {
@@ -90,32 +75,6 @@ Json machine_json(const MachineRecord& m) {
   };
 }
 
-Json stage_json(const std::optional<StageResult>& stage) {
-  if (!stage) return nullptr;
-  return {
-      {"cost", summary(stage->cost)},
-      {"predicted_s", optional_number(stage->predicted)},
-      {"relative_to_best", number(stage->relative_to_best)},
-      {"tie", stage->tie},
-      {"stopped", stage->stopped},
-      {"samples_s", numbers(stage->samples)},
-  };
-}
-
-Json candidate_json(const CandidateResult& c) {
-  return {
-      {"strategy", c.strategy.name},
-      {"memory", c.strategy.memory},
-      {"overlapped", c.strategy.overlapped},
-      {"available", c.available},
-      {"verified", c.verified},
-      {"failure", c.verified ? Json(nullptr) : Json(c.failure)},
-      {"selected", c.selected},
-      {"alone", stage_json(c.alone)},
-      {"with_work", stage_json(c.with_work)},
-  };
-}
-
 Json grid_json(const GridRecord& g) {
   Json candidates = Json::array();
   for (std::size_t c = 0; c < g.candidates.size(); ++c) {
@@ -144,37 +103,6 @@ Json grid_json(const GridRecord& g) {
       {"plan_s", number(g.plan_seconds)},
       {"verify_s", number(g.verify_seconds)},
       {"tune_s", number(g.tune_seconds)},
-      {"candidates", candidates},
-  };
-}
-
-Json tuning_json(const TuningResult& t) {
-  Json candidates = Json::array();
-  for (const CandidateResult& c : t.candidates) candidates.push_back(candidate_json(c));
-  Json selected = nullptr, breakdown = nullptr, on_rank = nullptr;
-  if (t.selected >= 0) {
-    selected = t.candidates[t.selected].strategy.name;
-    on_rank = summary(t.on_rank);
-  }
-  if (t.breakdown)
-    breakdown = {{"pack_s", number(t.breakdown->pack)},
-                 {"exchange_s", number(t.breakdown->exchange)},
-                 {"unpack_s", number(t.breakdown->unpack)}};
-  return {
-      {"components", t.kind.components},
-      {"precision", name(t.kind.precision)},
-      {"selected", selected},
-      {"breakdown", breakdown},
-      {"on_rank", on_rank},
-      {"rounds_alone", t.rounds_alone},
-      {"repeats", t.repeats},
-      {"rounds_with_work", t.rounds_with_work},
-      {"work_name", t.work_name},
-      {"work_portion", number(t.work_portion)},
-      {"work_alone_s", numbers(t.work_alone)},
-      {"work_meanwhile_s", number(t.work_meanwhile)},
-      {"verify_s", number(t.verify_seconds)},
-      {"tune_s", number(t.tune_seconds)},
       {"candidates", candidates},
   };
 }
