@@ -84,4 +84,29 @@ double available_device_memory() {
   return std::numeric_limits<double>::infinity();
 }
 
+bool is_device_memory([[maybe_unused]] const void* address) {
+#if defined(NEKBONE_K_GPU)
+#ifdef KOKKOS_ENABLE_CUDA
+  cudaPointerAttributes attributes;
+  const bool known = cudaPointerGetAttributes(&attributes, address) == cudaSuccess;
+#else
+  hipPointerAttribute_t attributes;
+  const bool known = hipPointerGetAttributes(&attributes, address) == hipSuccess;
+#endif
+  if (!known) {
+    static_cast<void>(NEKBONE_K_GPU(GetLastError)());  // so that no later call sees this error
+    return false;
+  }
+#ifdef KOKKOS_ENABLE_CUDA
+  return attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
+#elif HIP_VERSION_MAJOR < 6
+  return attributes.memoryType == hipMemoryTypeDevice || attributes.isManaged != 0;
+#else
+  return attributes.type == hipMemoryTypeDevice || attributes.isManaged != 0;
+#endif
+#else
+  return true;
+#endif
+}
+
 }  // namespace nekbone_k

@@ -26,4 +26,7 @@ int ranks_on_device(const Communicator& comm);
 /// Free device memory, in bytes; infinity if the device is the host or the amount is unknown.
 double available_device_memory();
 
+/// Whether an address of the caller is in memory of the device. Of a host, all memory is.
+bool is_device_memory(const void* address);
+
 }  // namespace nekbone_k

@@ -159,6 +159,15 @@ void start_kokkos() {
 
 }  // namespace
 
+void start_kokkos_or_throw() {
+  require_threads();
+  try {
+    Kokkos::initialize(Kokkos::InitializationSettings().set_disable_warnings(true));
+  } catch (const std::exception& error) {
+    throw InternalError(std::string("Kokkos cannot start: ") + error.what());
+  }
+}
+
 bool is_first_rank() {
   for (const char* const name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
                                  "MV2_COMM_WORLD_RANK", "PALS_RANKID", "SLURM_PROCID"})

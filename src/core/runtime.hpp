@@ -31,6 +31,11 @@ class Runtime {
   Unwinding m_unwinding;
 };
 
+/// Starts Kokkos in a program of somebody else: throws InputError for an invalid number of threads,
+/// and InternalError if Kokkos throws. Kokkos itself may still end the program, for example if an
+/// environment variable that begins with KOKKOS_ is invalid.
+void start_kokkos_or_throw();
+
 /// Whether this process is the first rank of its job, by the variables of the launcher: for use
 /// before MPI starts. True if there is no launcher, or an unknown one.
 bool is_first_rank();
