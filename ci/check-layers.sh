@@ -3,7 +3,7 @@
 # Checks that the includes under src/ follow the layers, so that e.g. gs works without a mesh:
 #   core <- mesh;  core <- machine <- reduce <- gs <- tuning;  mesh, tuning <- operators <- solver;
 #   solver <- multigrid <- flow <- output <- input <- report <- doctor, selection <- app; each from
-#   multigrid on may include all below it
+#   multigrid on may include all below it; tuning <- library, whose headers of C are nekbone_k/...
 # Also checks that only src/core/standard_streams.cpp writes to stdout and stderr. Other writers
 # would end or hang a run if a stream cannot be written, or print characters that a terminal cannot
 # show.
@@ -19,6 +19,7 @@ declare -A allowed=(
   [reduce]="reduce machine core"
   [gs]="gs reduce machine core"
   [tuning]="tuning gs reduce machine core"
+  [library]="library tuning gs reduce machine core"
   [operators]="operators mesh tuning gs reduce machine core"
   [solver]="solver operators mesh reduce core"
 )

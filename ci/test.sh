@@ -88,7 +88,11 @@ check "documents" ci/check-docs.sh
 check "spelling" ci/check-spelling.sh
 if command -v clang-format >/dev/null 2>&1; then check "format" formatted; fi
 for preset in "${presets[@]}"; do
-  if check "build $preset" ci/build.sh "$preset"; then timed "test $preset" run_ctest "$preset"; fi
+  check "build $preset" ci/build.sh "$preset" || continue
+  timed "test $preset" run_ctest "$preset"
+  if [[ $preset != cuda && $preset != hip ]]; then
+    check "install $preset" ci/check-install.sh "build/$preset"
+  fi
 done
 if [[ $all == true ]]; then
   check "changed headers alone" ci/check-headers.sh

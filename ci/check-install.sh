@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Installs the library of a built tree into a fresh folder, builds every program of examples/ against
+# it there with find_package only, runs each on one and three ranks, and checks what it prints. Also
+# checks the symbols and the SONAME of the library, and a program that is built with pkg-config and
+# leaves MPI and Kokkos to the library.
+#   ci/check-install.sh [BUILD_FOLDER]     (default: build/openmp)
+# Exits with 77 if the build has sanitizers, which programs of other compilers cannot load.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+build=${1:-build/openmp}
+if grep -q '^NEKBONE_K_SANITIZE:BOOL=ON' "$build/CMakeCache.txt"; then
+  echo "not checked: the build has sanitizers"
+  exit 77
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+export OMP_NUM_THREADS=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+  OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none \
+  OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_vader_single_copy_mechanism=none \
+  PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+
+# Public headers give no warnings in programs that want none.
+export CFLAGS="-std=c99 -Wall -Wextra -Wpedantic -Wstrict-prototypes -Werror" \
+  CXXFLAGS="-Wall -Wextra -Wpedantic -Wshadow -Werror" FFLAGS="-std=f2008 -Wall -Wextra"
+
+fail() {
+  echo "ci/check-install.sh: $*" >&2
+  exit 1
+}
+
+# quietly COMMAND... prints the output of a command only if it fails.
+quietly() {
+  "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "failed: $*"; }
+}
+
+# run_program PROGRAM runs it on one and three ranks.
+run_program() {
+  local ranks
+  for ranks in 1 3; do
+    mpirun -np "$ranks" "$1" >"$work/out" || { cat "$work/out" >&2; fail "$1 failed on $ranks ranks"; }
+    # All but the last line is the report.
+    python3 - "$work/out" "$ranks" <<'END' || { cat "$work/out" >&2; fail "$1 prints something else on $ranks ranks"; }
+import json, sys
+lines = open(sys.argv[1]).read().splitlines()
+ranks = int(sys.argv[2])
+report = json.loads("\n".join(lines[:-1]))
+(tuning,) = report["tunings"]
+selected = [c for c in tuning["candidates"] if c["selected"]]
+assert lines[-1] == "0 points are wrong", lines[-1]
+assert report["ranks"] == ranks and report["points"] == 2000 * ranks
+assert len(selected) == 1 and selected[0]["verified"] and not selected[0]["overlapped"]
+assert tuning["selected"] == report["strategy"] == selected[0]["strategy"]
+assert (selected[0]["alone"] is not None) == (ranks > 1)  # one rank shares nothing
+END
+  done
+}
+
+quietly cmake --install "$build" --component library --prefix "$prefix"
+library=$(find "$prefix" -name libnekbone_k_gs.so)
+version=$(sed -n 's/^ *VERSION \([0-9.]*\)$/\1/p' CMakeLists.txt)
+[[ -n $library ]] || fail "libnekbone_k_gs.so is not installed"
+readelf -d "$library" | grep -q "SONAME.*\[libnekbone_k_gs.so.${version%.*}\]" || fail "wrong SONAME"
+others=$(nm -D --defined-only "$library" | awk '$3 !~ /^nekbone_k_gs_/ {print $3}')
+[[ -z $others ]] || fail "the library exports other symbols: $others"
+
+for example in examples/*/; do
+  name=$(basename "$example")
+  if grep -q 'LANGUAGES Fortran' "$example/CMakeLists.txt" && ! command -v gfortran >/dev/null; then
+    echo "not checked: $name, because there is no Fortran compiler"
+    continue
+  fi
+  quietly cmake -S "$example" -B "$work/$name" -DCMAKE_PREFIX_PATH="$prefix"
+  quietly cmake --build "$work/$name"
+  run_program "$work/$name/$name"
+done
+
+if command -v pkg-config >/dev/null && command -v mpicc >/dev/null; then
+  folder=$(dirname "$(find "$prefix" -name nekbone_k_gs.pc)")
+  export PKG_CONFIG_PATH=$folder
+  [[ $(pkg-config --modversion nekbone_k_gs) == "$version" ]] || fail "pkg-config has another version"
+  # shellcheck disable=SC2046,SC2086 # lists of options
+  quietly mpicc $CFLAGS tests/install/own_start.c -o "$work/own_start" \
+    $(pkg-config --cflags --libs nekbone_k_gs) -Wl,-rpath,"$(dirname "$library")"
+  for ranks in 1 3; do
+    sums=$(mpirun -np "$ranks" "$work/own_start" | sort -u) || fail "own_start failed on $ranks ranks"
+    [[ $sums == "$ranks 42" ]] || fail "own_start prints '$sums' on $ranks ranks"
+  done
+fi

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// MPI and Kokkos of a program that calls the library.
+#pragma once
+
+namespace nekbone_k {
+
+/// Starts MPI and Kokkos, unless they run. What it starts also ends: Kokkos at the beginning of
+/// MPI_Finalize, because it cannot start twice, and MPI at the exit of the program. Collective over
+/// all processes of the job if MPI does not run. Throws InputError if one of them has ended, or if
+/// the environment is invalid.
+void start_process();
+
+/// Counts handles, so that Kokkos is not ended while one exists: its memory would be freed later.
+class HandleCount {
+ public:
+  HandleCount();
+  ~HandleCount();
+  HandleCount(const HandleCount&) = delete;
+  HandleCount& operator=(const HandleCount&) = delete;
+};
+
+/// Whether MPI and Kokkos run.
+bool is_process_running();
+
+}  // namespace nekbone_k
