@@ -2,6 +2,7 @@
 # Installs the program, and the gather-scatter as the shared library nekbone_k_gs, which
 # find_package(nekbone_k) and pkg-config find (docs/library.md).
 include(GNUInstallDirs)
+set_target_properties(nekbone-k PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
 install(TARGETS nekbone-k RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
 if(NOT NEKBONE_K_LIBRARY)
   return()
