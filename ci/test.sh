@@ -90,9 +90,8 @@ if command -v clang-format >/dev/null 2>&1; then check "format" formatted; fi
 for preset in "${presets[@]}"; do
   check "build $preset" ci/build.sh "$preset" || continue
   timed "test $preset" run_ctest "$preset"
-  if [[ $preset != cuda && $preset != hip ]]; then
-    check "install $preset" ci/check-install.sh "build/$preset"
-  fi
+  # What is installed differs little between presets.
+  if [[ $preset == openmp ]]; then check "install" ci/check-install.sh build/openmp; fi
 done
 if [[ $all == true ]]; then
   check "changed headers alone" ci/check-headers.sh
