@@ -69,14 +69,15 @@ int code_with(nekbone_k_gs* gs, const Action& action) {
 
 int nekbone_k_gs_create(MPI_Comm comm, int64_t n, const int64_t* ids, const char* options,
                         nekbone_k_gs** gs) {
-  if (gs == nullptr) return failure(NEKBONE_K_GS_INVALID, "the address of the handle is NULL");
-  *gs = nullptr;
+  if (gs != nullptr) *gs = nullptr;
   if (comm == MPI_COMM_NULL)
     return failure(NEKBONE_K_GS_INVALID, "the communicator is MPI_COMM_NULL");
   return code_from([&] {
-    nekbone_k::start_process();
+    // The ranks compare their faults, so that none waits for another.
+    std::string fault = nekbone_k::start_process();
+    if (gs == nullptr) fault = "the address of the handle is NULL";
     auto made = std::make_unique<nekbone_k_gs>();
-    made->handle = std::make_unique<nekbone_k::LibraryHandle>(comm, n, ids, options);
+    made->handle = std::make_unique<nekbone_k::LibraryHandle>(comm, n, ids, options, fault);
     *gs = made.release();
   });
 }

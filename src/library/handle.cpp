@@ -93,9 +93,8 @@ void require_same(const Communicator& comm, std::initializer_list<int> values) {
 
 /// The options, checked on all ranks together with the ids. Collective.
 LibraryOptions checked_options(const Communicator& comm, std::int64_t n, const std::int64_t* ids,
-                               const char* text) {
+                               const char* text, std::string fault) {
   const std::string given = text == nullptr ? "" : text;
-  std::string fault;
   LibraryOptions options;
   if (n < 0) fault = fmt::format("the number of points is {}; allowed: 0 or more", n);
   if (n > 0 && ids == nullptr) fault = fmt::format("ids of {} points were given as NULL", n);
@@ -160,9 +159,9 @@ std::string why_no_candidate(const TuningResult& result) {
 }  // namespace
 
 LibraryHandle::LibraryHandle(MPI_Comm comm, std::int64_t n, const std::int64_t* ids,
-                             const char* options)
+                             const char* options, const std::string& fault)
     : m_comm(comm),
-      m_options(checked_options(m_comm, n, ids, options)),
+      m_options(checked_options(m_comm, n, ids, options, fault)),
       m_gs(m_comm, joining_ids(n, ids)) {
   m_points_of_all_ranks = m_comm.sum(n);
   m_most_shared = m_comm.max(std::int64_t{m_gs.plan().n_shared()});

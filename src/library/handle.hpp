@@ -39,7 +39,9 @@ using CallerWork = std::function<void(double portion)>;
 class LibraryHandle {
  public:
   /// `n` and `ids` as in nekbone_k_gs_create(). Duplicates `comm`.
-  LibraryHandle(MPI_Comm comm, std::int64_t n, const std::int64_t* ids, const char* options);
+  /// `fault` says what else is wrong on this rank.
+  LibraryHandle(MPI_Comm comm, std::int64_t n, const std::int64_t* ids, const char* options,
+                const std::string& fault);
 
   /// Operations; see nekbone_k/gs.h.
   void start(void* values, const FieldArguments& field);

@@ -6,6 +6,8 @@
 #include <Kokkos_Core.hpp>
 #include <atomic>
 #include <cstdlib>
+#include <exception>
+#include <string>
 
 #include "core/communicator.hpp"
 #include "core/errors.hpp"
@@ -46,14 +48,20 @@ void end_kokkos_with_mpi() {
 
 }  // namespace
 
-void start_process() {
+std::string start_process() {
   if (mpi_says(MPI_Finalized)) throw InputError("MPI_Finalize was called before");
-  if (Kokkos::is_finalized()) throw InputError("Kokkos has ended and cannot start again");
+  std::string fault;
+  if (Kokkos::is_finalized()) fault = "Kokkos has ended and cannot start again";
   // Kokkos first, because a GPU-aware MPI prepares itself for the current device.
-  const bool starts_kokkos = !Kokkos::is_initialized();
-  if (starts_kokkos) start_kokkos_or_throw();
-  if (!mpi_says(MPI_Initialized)) start_mpi();
-  if (starts_kokkos) end_kokkos_with_mpi();
+  const bool starts_kokkos = fault.empty() && !Kokkos::is_initialized();
+  try {
+    if (starts_kokkos) start_kokkos_or_throw();
+  } catch (const std::exception& error) {
+    fault = error.what();
+  }
+  if (!mpi_says(MPI_Initialized)) start_mpi();  // also after a fault: other ranks wait for this one
+  if (starts_kokkos && fault.empty()) end_kokkos_with_mpi();
+  return fault;
 }
 
 bool is_process_running() {

@@ -3,13 +3,15 @@
 /// MPI and Kokkos of a program that calls the library.
 #pragma once
 
+#include <string>
+
 namespace nekbone_k {
 
 /// Starts MPI and Kokkos, unless they run. What it starts also ends: Kokkos at the beginning of
 /// MPI_Finalize, because it cannot start twice, and MPI at the exit of the program. Collective over
-/// all processes of the job if MPI does not run. Throws InputError if one of them has ended, or if
-/// the environment is invalid.
-void start_process();
+/// all processes of the job if MPI does not run. Returns why Kokkos does not run, if so: MPI does,
+/// so the ranks can compare what they got. Throws InputError if MPI has ended.
+std::string start_process();
 
 /// Counts handles, so that Kokkos is not ended while one exists: its memory would be freed later.
 class HandleCount {

@@ -442,6 +442,11 @@ TEST_F(Library, CreateRefusesBadInputOfOneRank) {
                  "tuning.patience_seconds");
   expect_failure(create(3, ids.data(), "tuning.minimum_rounds=0"), NEKBONE_K_GS_INVALID,
                  "an integer from 1 to 10000");
+  nekbone_k_gs* refused = nullptr;
+  expect_failure(
+      nekbone_k_gs_create(m_comm.get(), 3, ids.data(), nullptr, is_last() ? nullptr : &refused),
+      NEKBONE_K_GS_INVALID, who + "the address of the handle is NULL");
+  EXPECT_EQ(refused, nullptr);
   if (size() > 1)
     expect_failure(create(3, ids.data(), is_last() ? "tuning.minimum_rounds=7" : ""),
                    NEKBONE_K_GS_INVALID, who + "its options differ");

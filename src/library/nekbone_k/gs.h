@@ -10,8 +10,8 @@
  *
  * Every function returns a code: NEKBONE_K_GS_OK or the reason of a failure, with a text from
  * nekbone_k_gs_error_text(). No function throws or ends the program. All functions are collective
- * over the communicator of the handle, except report, error_text and version. They are not
- * thread-safe. See docs/library.md.
+ * over the communicator of the handle, except report, error_text and version: all ranks call them in
+ * the same order. They are not thread-safe. See docs/library.md.
  */
 #ifndef NEKBONE_K_GS_H
 #define NEKBONE_K_GS_H
