@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
+#include <vector>
 
 #include "core/commit.hpp"
 #include "core/config.hpp"
@@ -66,8 +69,8 @@ std::string fault_of(int type, int components) {
 std::string fault_of(const FieldArguments& field) {
   if (const std::string fault = fault_of(field.type, field.components); !fault.empty())
     return fault;
-  if (field.layout != NEKBONE_K_GS_BY_COMPONENT && field.layout != NEKBONE_K_GS_INTERLEAVED)
-    return fmt::format("layout {} is unknown; allowed: 0 and 1", field.layout);
+  if (field.layout < NEKBONE_K_GS_BY_COMPONENT || field.layout > NEKBONE_K_GS_SEPARATE)
+    return fmt::format("layout {} is unknown; allowed: 0 to 2", field.layout);
   if (!is_index_of(field.operation, operations))
     return fmt::format("operation {} is unknown; allowed: 0 to {}", field.operation,
                        operations.size() - 1);
@@ -149,6 +152,41 @@ void copy_interleaved(T* values, const DeviceField<T>& field, bool inward) {
 template <class T>
 using HostValues = Kokkos::View<T*, HostMemory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
+/// The arrays as the columns of a field, without a copy, if they lie at equal distances and do not
+/// overlap; otherwise a field without points.
+template <class T>
+DeviceField<T> as_field(const std::vector<T*>& arrays, std::size_t n) {
+  const std::size_t components = arrays.size();
+  std::uintptr_t bytes = n * sizeof(T);
+  const auto address = [&](std::size_t c) { return reinterpret_cast<std::uintptr_t>(arrays[c]); };
+  if (components > 1) bytes = address(1) - address(0);
+  for (std::size_t c = 1; c < components; ++c)
+    if (address(c) < address(c - 1) || address(c) - address(c - 1) != bytes) return {};
+  if (bytes < n * sizeof(T) || bytes % sizeof(T) != 0) return {};
+  const DeviceField<T> all(arrays[0], bytes / sizeof(T), components);
+  return Kokkos::subview(all, std::pair<std::size_t, std::size_t>(0, n), Kokkos::ALL);
+}
+
+/// Copies between an array of the caller and a vector of the device. `inward` is the direction: to
+/// the vector.
+template <class T, class Column>
+void copy_array(T* array, const Column& column, bool inward) {
+  const std::size_t n = column.extent(0);
+  if (is_host_device || is_device_memory(array)) {
+    const DeviceVector<T> there(array, n);
+    if (inward)
+      Kokkos::deep_copy(column, there);
+    else
+      Kokkos::deep_copy(there, column);
+  } else {
+    const HostValues<T> here(array, n);
+    if (inward)
+      Kokkos::deep_copy(column, here);
+    else
+      Kokkos::deep_copy(here, column);
+  }
+}
+
 std::string why_no_candidate(const TuningResult& result) {
   std::string reasons;
   for (const CandidateResult& candidate : result.candidates)
@@ -193,7 +231,14 @@ LibraryHandle::Resources<T>& LibraryHandle::resources(int components) {
 void LibraryHandle::check(const void* values, const FieldArguments& field) {
   std::string fault = fault_of(field);
   if (is_started()) fault = "an operation is under way; finish it first";
-  if (values == nullptr && m_gs.assembly().n_points() > 0) fault = "values were given as NULL";
+  if (m_gs.assembly().n_points() > 0) {
+    const auto* const arrays = static_cast<const void* const*>(values);
+    if (values == nullptr)
+      fault = "values were given as NULL";
+    else if (fault.empty() && field.layout == NEKBONE_K_GS_SEPARATE &&
+             std::find(arrays, arrays + field.components, nullptr) != arrays + field.components)
+      fault = "one of the arrays of values was given as NULL";
+  }
   if (!m_agreed.contains(field)) {
     require_no_fault(m_comm, fault);
     require_same(m_comm, {field.type, field.components, field.layout, field.operation});
@@ -204,24 +249,54 @@ void LibraryHandle::check(const void* values, const FieldArguments& field) {
 }
 
 template <class T>
-void LibraryHandle::start_field(T* values, const FieldArguments& field, Reduction op) {
+void LibraryHandle::start_field(void* given, const FieldArguments& field, Reduction op) {
   Resources<T>& used = resources<T>(field.components);
   const std::size_t n = m_gs.assembly().n_points(), size = n * field.components;
-  const bool on_device = is_host_device || is_device_memory(values);
-  const bool interleaved = field.layout == NEKBONE_K_GS_INTERLEAVED && field.components > 1;
-  if (on_device && !interleaved) {
-    used.split.start(DeviceField<T>(values, n, field.components), op);
-    m_finish = [&used] {
+  const auto end = [&used] {
+    Kokkos::fence("nekbone_k: gather-scatter of the library");
+    used.split.check();
+  };
+  const auto start_in_place = [&](const DeviceField<T>& points) {
+    used.split.start(points, op);
+    m_finish = [&used, end] {
       used.split.finish();
-      Kokkos::fence("nekbone_k: gather-scatter of the library");
-      used.split.check();
+      end();
     };
-    return;
-  }
-  if (used.copy.extent(0) != n)
+  };
+  const auto make_copy = [&] {
+    if (used.copy.extent(0) == n) return;
     used.copy =
         DeviceField<T>(Kokkos::view_alloc("nekbone_k: copy of values", Kokkos::WithoutInitializing),
                        n, field.components);
+  };
+
+  if (field.layout == NEKBONE_K_GS_SEPARATE) {
+    std::vector<T*> arrays(field.components, nullptr);
+    if (n > 0) std::copy_n(static_cast<T* const*>(given), field.components, arrays.begin());
+    const bool on_device =
+        is_host_device || std::all_of(arrays.begin(), arrays.end(), is_device_memory);
+    if (const DeviceField<T> points = as_field(arrays, n); on_device && points.extent(0) == n)
+      return start_in_place(points);
+    make_copy();
+    const auto copy_all = [&used](const std::vector<T*>& all, bool inward) {
+      for (std::size_t c = 0; c < all.size(); ++c)
+        copy_array(all[c], Kokkos::subview(used.copy, Kokkos::ALL, c), inward);
+    };
+    copy_all(arrays, true);
+    used.split.start(used.copy, op);
+    m_finish = [=, &used] {
+      used.split.finish();
+      copy_all(arrays, false);
+      end();
+    };
+    return;
+  }
+
+  T* const values = static_cast<T*>(given);
+  const bool on_device = is_host_device || is_device_memory(values);
+  const bool interleaved = field.layout == NEKBONE_K_GS_INTERLEAVED && field.components > 1;
+  if (on_device && !interleaved) return start_in_place(DeviceField<T>(values, n, field.components));
+  make_copy();
   // Values that kernels do not reach pass through a vector as they are.
   DeviceVector<T> there;
   T* reachable = values;
@@ -237,16 +312,14 @@ void LibraryHandle::start_field(T* values, const FieldArguments& field, Reductio
     used.split.finish();
     if (interleaved) copy_interleaved(reachable, used.copy, false);
     if (!on_device) Kokkos::deep_copy(HostValues<T>(values, size), there);
-    Kokkos::fence("nekbone_k: gather-scatter of the library");
-    used.split.check();
+    end();
   };
 }
 
 void LibraryHandle::start(void* values, const FieldArguments& field) {
   check(values, field);
-  with_type(field.type, [&]<class T>(T) {
-    start_field(static_cast<T*>(values), field, operations[field.operation]);
-  });
+  with_type(field.type,
+            [&]<class T>(T) { start_field<T>(values, field, operations[field.operation]); });
 }
 
 void LibraryHandle::finish() {

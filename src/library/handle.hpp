@@ -53,7 +53,7 @@ class LibraryHandle {
 
  private:
   /// For values of one type and number of components: the operation, and a copy of values that are
-  /// interleaved or that kernels cannot reach.
+  /// not by component or that kernels cannot reach.
   template <class T>
   struct Resources {
     SplitGatherScatter<T> split;
@@ -65,7 +65,7 @@ class LibraryHandle {
   template <class T>
   Resources<T>& resources(int components);
   template <class T>
-  void start_field(T* values, const FieldArguments& field, Reduction op);
+  void start_field(void* values, const FieldArguments& field, Reduction op);
   void check(const void* values, const FieldArguments& field);
   void use(const TuningResult& result);
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -281,6 +282,36 @@ TEST_F(Library, EveryAvailableStrategyIsRight) {
   EXPECT_GE(available, 4);  // MPI in host memory, at least
 }
 
+// Arrays that lie at equal distances are used as they are, others are copied.
+TEST_F(Library, SeparateArraysAreRight) {
+  const LibraryGraph& graph = library_graphs[2];
+  const OwnedHandle gs = make(graph);
+  const Ids ids = graph.ids(rank(), size());
+  const std::size_t n = ids.size(), components = 3;
+  const std::vector<std::vector<std::size_t>> places{
+      {0, n, 2 * n}, {0, n + 4, 2 * n + 8}, {0, n + 4, 2 * n + 9}, {2 * n + 8, n + 4, 0}};
+  const std::vector<float> before = values_of<float>(ids, Reduction::add, shapes[1], rank()),
+                           after = expected_values<float>(graph, Reduction::add, shapes[1], rank(),
+                                                          size());
+  for (const auto& place : places) {
+    // What lies between the arrays stays.
+    std::vector<float> values(components * n + 9, 0.5F), expected = values;
+    std::vector<float*> arrays;
+    for (std::size_t c = 0; c < components; ++c) {
+      std::copy_n(before.begin() + c * n, n, values.begin() + place[c]);
+      std::copy_n(after.begin() + c * n, n, expected.begin() + place[c]);
+      arrays.push_back(values.data() + place[c]);
+    }
+    ASSERT_EQ(nekbone_k_gs_start(gs.get(), arrays.data(), NEKBONE_K_GS_FLOAT, 3,
+                                 NEKBONE_K_GS_SEPARATE, NEKBONE_K_GS_ADD),
+              NEKBONE_K_GS_OK)
+        << nekbone_k_gs_error_text();
+    arrays.clear();  // the list is read at the start only
+    ASSERT_EQ(nekbone_k_gs_finish(gs.get()), NEKBONE_K_GS_OK) << nekbone_k_gs_error_text();
+    EXPECT_EQ(values, expected);
+  }
+}
+
 // A handle that exchanges in two steps leaves another one free to work meanwhile.
 TEST_F(Library, OtherWorkRunsBetweenStartAndFinish) {
   const LibraryGraph &graph = library_graphs[0], &other_graph = library_graphs[1];
@@ -408,6 +439,10 @@ TEST_F(Library, HeaderOfCppDoesTheSame) {
   }
   std::vector<std::int64_t> values =
       values_of<std::int64_t>(ids, Reduction::max, shapes[3], rank());
+  std::vector<std::int64_t> first_array(ids.size(), 1), second_array(ids.size(), 2);
+  gs.op(std::vector<std::int64_t*>{first_array.data(), second_array.data()}, gs::Operation::min);
+  EXPECT_EQ(first_array, std::vector<std::int64_t>(ids.size(), 1));
+  EXPECT_EQ(second_array, std::vector<std::int64_t>(ids.size(), 2));
   gs.start(values.data(), gs::Operation::max, 3, gs::Layout::interleaved);
   gs.finish();
   EXPECT_EQ(values,
@@ -464,7 +499,10 @@ TEST_F(Library, OperationsRefuseBadInputOfOneRank) {
   expect_failure(op(values.data(), bad(9, 0), 1, 0, 0), NEKBONE_K_GS_INVALID, "type 9");
   expect_failure(op(values.data(), 0, bad(0, 1), 0, 0), NEKBONE_K_GS_INVALID, "0 components");
   expect_failure(op(values.data(), 0, bad(65, 1), 0, 0), NEKBONE_K_GS_INVALID, "65 components");
-  expect_failure(op(values.data(), 0, 1, bad(2, 0), 0), NEKBONE_K_GS_INVALID, "layout 2");
+  expect_failure(op(values.data(), 0, 1, bad(3, 0), 0), NEKBONE_K_GS_INVALID, "layout 3");
+  std::vector<double*> arrays{values.data(), is_last() ? nullptr : values.data()};
+  expect_failure(op(arrays.data(), 0, 2, NEKBONE_K_GS_SEPARATE, 0), NEKBONE_K_GS_INVALID,
+                 "one of the arrays");
   expect_failure(op(values.data(), 0, 1, 0, bad(-1, 0)), NEKBONE_K_GS_INVALID, "operation -1");
   if (size() > 1)
     expect_failure(op(values.data(), 0, bad(3, 1), 0, 0), NEKBONE_K_GS_INVALID, "different");

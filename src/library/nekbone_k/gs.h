@@ -55,7 +55,10 @@ enum { NEKBONE_K_GS_ADD = 0, NEKBONE_K_GS_MUL = 1, NEKBONE_K_GS_MIN = 2, NEKBONE
 /** Where component c of point p is, for n points. */
 enum {
   NEKBONE_K_GS_BY_COMPONENT = 0, /**< values[c * n + p] */
-  NEKBONE_K_GS_INTERLEAVED = 1   /**< values[p * components + c]; copied before and after */
+  NEKBONE_K_GS_INTERLEAVED = 1,  /**< values[p * components + c]; copied before and after */
+  NEKBONE_K_GS_SEPARATE = 2      /**< values[c][p]: `values` is a list, in host memory, of addresses
+                                      of arrays. They are copied before and after unless the
+                                      distance from each to the next is the same. */
 };
 
 /**
@@ -86,7 +89,7 @@ NEKBONE_K_GS_API int nekbone_k_gs_create(MPI_Comm comm, int64_t n, const int64_t
  *                    function is called, and the result is ready when it returns.
  * @param type        NEKBONE_K_GS_DOUBLE, …
  * @param components  at least 1
- * @param layout      NEKBONE_K_GS_BY_COMPONENT or NEKBONE_K_GS_INTERLEAVED
+ * @param layout      NEKBONE_K_GS_BY_COMPONENT, …
  * @param operation   NEKBONE_K_GS_ADD, …
  *
  * All arguments but `values` are the same on every rank. At the first call with a combination of

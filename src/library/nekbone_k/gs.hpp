@@ -9,6 +9,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "gs.h"
 
@@ -31,6 +32,7 @@ enum class Operation {
   max = NEKBONE_K_GS_MAX
 };
 
+/// NEKBONE_K_GS_SEPARATE is a list of arrays instead.
 enum class Layout {
   by_component = NEKBONE_K_GS_BY_COMPONENT,
   interleaved = NEKBONE_K_GS_INTERLEAVED
@@ -76,12 +78,22 @@ class GatherScatter {
     check(nekbone_k_gs_op(m_gs, values, type_of<T>(), components, static_cast<int>(layout),
                           static_cast<int>(operation)));
   }
+  template <class T>
+  void op(const std::vector<T*>& arrays, Operation operation) {
+    check(nekbone_k_gs_op(m_gs, addresses(arrays), type_of<T>(), static_cast<int>(arrays.size()),
+                          NEKBONE_K_GS_SEPARATE, static_cast<int>(operation)));
+  }
   /// nekbone_k_gs_start() and nekbone_k_gs_finish()
   template <class T>
   void start(T* values, Operation operation, int components = 1,
              Layout layout = Layout::by_component) {
     check(nekbone_k_gs_start(m_gs, values, type_of<T>(), components, static_cast<int>(layout),
                              static_cast<int>(operation)));
+  }
+  template <class T>
+  void start(const std::vector<T*>& arrays, Operation operation) {
+    check(nekbone_k_gs_start(m_gs, addresses(arrays), type_of<T>(), static_cast<int>(arrays.size()),
+                             NEKBONE_K_GS_SEPARATE, static_cast<int>(operation)));
   }
   void finish() { check(nekbone_k_gs_finish(m_gs)); }
 
@@ -106,6 +118,10 @@ class GatherScatter {
   }
 
  private:
+  template <class T>
+  static void* addresses(const std::vector<T*>& arrays) {
+    return const_cast<T**>(arrays.data());  // the library only reads the list
+  }
   static void check(int code) {
     if (code != NEKBONE_K_GS_OK) throw Error(code, nekbone_k_gs_error_text());
   }

@@ -17,7 +17,8 @@ module nekbone_k_gs
     NEKBONE_K_GS_INT32 = 2, NEKBONE_K_GS_INT64 = 3
   integer(c_int), parameter, public :: NEKBONE_K_GS_ADD = 0, NEKBONE_K_GS_MUL = 1, &
     NEKBONE_K_GS_MIN = 2, NEKBONE_K_GS_MAX = 3
-  integer(c_int), parameter, public :: NEKBONE_K_GS_BY_COMPONENT = 0, NEKBONE_K_GS_INTERLEAVED = 1
+  integer(c_int), parameter, public :: NEKBONE_K_GS_BY_COMPONENT = 0, &
+    NEKBONE_K_GS_INTERLEAVED = 1, NEKBONE_K_GS_SEPARATE = 2
 
   !> A gather-scatter.
   type :: nekbone_k_gs_handle
