@@ -26,4 +26,4 @@ if [[ ! -f $build/build.ninja ]]; then
   cmake --preset hip -B "$build" "-DNEKBONE_K_ORDERS=${ORDERS:-3}" \
     "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG" -DNEKBONE_K_BENCH=OFF >&2
 fi
-cmake --build "$build" --target nekbone-k nekbone_k_gs >&2
+cmake --build "$build" --target nekbone-k nekbone_k_gslib >&2
