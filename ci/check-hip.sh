@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Compiles and links the program and the library for AMD GPUs (gfx90a) with Kokkos' HIP backend,
-# Debian's HIP and clang 19. Installs missing packages. Needs no GPU and runs nothing.
-# ci/check-cuda.sh compiles the kernels of tests/mpi.
+# Compiles and links the program for AMD GPUs (gfx90a) with Kokkos' HIP backend, Debian's HIP and
+# clang 19. Installs missing packages. Needs no GPU and runs nothing.
 #   ci/check-hip.sh [BUILD_DIRECTORY]      (default: build/hip-check)
 # ORDERS is the list of polynomial orders to compile (default 3, because kernels take longest).
 set -euo pipefail
@@ -26,4 +25,4 @@ if [[ ! -f $build/build.ninja ]]; then
   cmake --preset hip -B "$build" "-DNEKBONE_K_ORDERS=${ORDERS:-3}" \
     "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG" -DNEKBONE_K_BENCH=OFF >&2
 fi
-cmake --build "$build" --target nekbone-k nekbone_k_gslib >&2
+cmake --build "$build" --target nekbone-k >&2

@@ -16,7 +16,7 @@ if [[ ! -f $build/build.ninja ]]; then
   # Optimisation is low, because nothing is timed.
   cmake --preset openmp -B "$build" "-DNEKBONE_K_ORDERS=${ORDERS:-1;3;5}" \
     "-DNEKBONE_K_TESTED_LIBRARIES=core;machine;reduce;gs;tuning;solver;multigrid;app" \
-    "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG" -DNEKBONE_K_BENCH=OFF -DNEKBONE_K_HDF5=OFF \
+    "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG" -DNEKBONE_K_BENCH=OFF -DNEKBONE_K_HDF5=OFF -DNEKBONE_K_LIBRARY=OFF \
     -DMPI_CXX_COMPILER=mpicxx.mpich -DMPIEXEC_EXECUTABLE="$(command -v mpiexec.mpich)" >&2
 fi
 cmake --build "$build" --target nekbone-k nk_mpi_tests >&2
