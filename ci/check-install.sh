@@ -105,5 +105,7 @@ if command -v pkg-config >/dev/null && command -v mpicc >/dev/null; then
       right=$(mpirun -np "$ranks" "$work/like_nek" | grep -c '^right$') || true
       [[ $right == "$ranks" ]] || fail "like_nek is right on $right of $ranks ranks"
     done
+    if mpirun -np 1 "$work/like_nek" bad >"$work/out" 2>&1; then fail "a wrong handle is accepted"; fi
+    grep -q 'gs_op: no handle has the number 1' "$work/out" || fail "a wrong handle is not named"
   fi
 fi

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Calls the gather-scatter as Nek5000 does, and does not free the handle. Prints "right" on each rank
-! if all values are.
+! if all values are. With any argument it passes a wrong handle, which ends the program.
 program like_nek
   use mpi
   implicit none
@@ -19,6 +19,7 @@ program like_nek
   values = [1d0, 2d0 + rank, 3d0]
   call fgslib_gs_op(handle, values, 1, 1, 0)
   right = all(values == [1d0 * ranks, 2d0, 3d0])
+  if (command_argument_count() > 0) call fgslib_gs_op(handle + 1, values, 1, 1, 0)
 
   do i = 1, 2
     fields(:, i) = [1d0 * (rank + i), 1d0, 3d0, 4d0]
