@@ -3,6 +3,8 @@
 """Fields of a flow, read by VTK's own reader. Needs VTK's Python module, which ci/check-vtk.sh gets."""
 
 import math
+import subprocess
+import sys
 import unittest
 
 import harness
@@ -117,6 +119,16 @@ class Fields(harness.CliTest):
         run = self.run_program(2, "smoke.yaml", *harness.settings(FLOW | {"mesh.deformation": "none"}))
         self.assertEqual(run.code, 0, str(run))
         self.check_between(self.read(run.folder / "nekbone-k-fields-000000.vtkhdf"), 0)
+
+    def test_files_that_cannot_be_drawn(self):
+        folder = self.new_folder()
+        (folder / "text.vtkhdf").write_text("no fields", encoding="utf-8")
+        program = harness.options.source / "tools" / "vortex_picture.py"
+        for name, message in (("none.vtkhdf", "there is no file none.vtkhdf"), ("text.vtkhdf", "not a VTKHDF file")):
+            done = subprocess.run([sys.executable, program, name], cwd=folder, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(message, done.stderr)
+            self.assertFalse(list(folder.glob("*.png")))
 
 
 if __name__ == "__main__":
