@@ -201,7 +201,7 @@ verification: {reference: a.txt}
   EXPECT_EQ(flow.series_every, 3);
   EXPECT_EQ(run.series_place, "--set flow.series=b.csv: flow.series");
   EXPECT_EQ(run.reference, "a.txt");
-  EXPECT_EQ(run.reference_place, "x.yaml:20: verification.reference");
+  EXPECT_EQ(run.reference_place, "x.yaml:21: verification.reference");
 
   const FlowOptions options = flow.options();
   EXPECT_EQ(options.viscosity, 0.05);
