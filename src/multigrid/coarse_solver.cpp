@@ -39,10 +39,11 @@ struct WholeMesh {
   std::unordered_map<GlobalId, LocalIndex> number;
 };
 
-/// The matrix of the whole mesh, column by column, by an operator on this rank alone.
+/// The matrix of the whole mesh, column by column, by an operator on this rank alone. Its bits are
+/// the same on all ranks: the order of ordinary sums differs between GPUs, and between calls.
 std::vector<double> assembled_matrix(const BoxMesh& mesh, const WholeMesh& dofs, double lambda) {
   const Communicator alone(MPI_COMM_SELF);
-  AssembledSpace space(alone, mesh);
+  AssembledSpace space(alone, mesh, Summation::deterministic);
   const GeometricFactors geometry(space);
   const EllipticOperator a(space, geometry, lambda);
   const std::vector<GlobalId> ids = entry_ids(space);
