@@ -130,7 +130,7 @@ constexpr std::int64_t no_place = std::numeric_limits<std::int64_t>::max();
 /// The place of a node in pre-order: its bits, aligned to the left, then its depth.
 std::int64_t place_of(std::uint32_t node) {
   if (node == 0) return no_place;
-  const int depth = std::bit_width(node);
+  const auto depth = static_cast<int>(std::bit_width(node));
   return static_cast<std::int64_t>(std::uint64_t{node} << (32 - depth) << 6) | depth;
 }
 
@@ -216,7 +216,7 @@ void combine_in_parts(const gs_data& data, const Values& values, int operation,
   }
   for (unsigned first = 0; first < values.components; first += most_components) {
     const unsigned count = std::min(most_components, values.components - first);
-    require_ok(nekbone_k_gs_op(data.gs, arrays.data() + first, type_number<T>(),
+    require_ok(nekbone_k_gs_op(data.gs, static_cast<void*>(arrays.data() + first), type_number<T>(),
                                static_cast<int>(count), NEKBONE_K_GS_SEPARATE, operation),
                function);
   }
@@ -260,7 +260,7 @@ void start(gs_data& data, const Values& values, gs_op op, bool transpose, const 
   }
   data.finish = [=, &data, arrays = std::move(arrays), saved = std::move(saved)]() mutable {
     if (is_under_way) require_ok(nekbone_k_gs_finish(data.gs), function);
-    if (kept.shape == Shape::many) kept.u = arrays.data();
+    if (kept.shape == Shape::many) kept.u = static_cast<void*>(arrays.data());
     if (transpose)
       restore_flagged(data, kept, saved);
     else
@@ -431,7 +431,8 @@ void gslib_gs_vec(void* u, unsigned vn, gs_dom dom, gs_op op, unsigned transpose
 
 void gslib_gs_many(void* const* u, unsigned vn, gs_dom dom, gs_op op, unsigned transpose,
                    gs_data* gsh, array*) {
-  combine(gsh, {Shape::many, const_cast<void**>(u), vn}, dom, op, transpose, "gs_many");
+  combine(gsh, {Shape::many, static_cast<void*>(const_cast<void**>(u)), vn}, dom, op, transpose,
+          "gs_many");
 }
 
 void gslib_igs(void* u, gs_dom dom, gs_op op, unsigned transpose, gs_data* gsh, array*,
@@ -448,7 +449,8 @@ void gslib_igs_vec(void* u, unsigned vn, gs_dom dom, gs_op op, unsigned transpos
 
 void gslib_igs_many(void* const* u, unsigned vn, gs_dom dom, gs_op op, unsigned transpose,
                     gs_data* gsh, array*, int* handle) {
-  start(gsh, {Shape::many, const_cast<void**>(u), vn}, dom, op, transpose, "igs_many");
+  start(gsh, {Shape::many, static_cast<void*>(const_cast<void**>(u)), vn}, dom, op, transpose,
+        "igs_many");
   *handle = wait_number(gsh);
 }
 

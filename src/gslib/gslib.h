@@ -27,6 +27,7 @@
 extern "C" {
 #endif
 
+/* NOLINTBEGIN(readability-identifier-naming): the names are those of gslib. */
 /** A communicator, with its rank and its number of ranks. Functions below use only `c`. */
 struct comm {
   unsigned id, np;
@@ -41,6 +42,7 @@ struct array {
 
 /** A handle. */
 struct gs_data;
+/* NOLINTEND(readability-identifier-naming) */
 
 /** Types of values. */
 typedef enum { gs_double, gs_float, gs_int, gs_long, gs_long_long, gs_dom_n } gs_dom;

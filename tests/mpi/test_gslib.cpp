@@ -19,7 +19,7 @@
 #include "core/communicator.hpp"
 #include "gslib/gslib.h"
 
-// For Fortran.
+// For Fortran, by its names. NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 void fgslib_gs_setup_(int*, const long long*, const int*, const MPI_Fint*, const int*);
 void fgslib_gs_setup_pick_(int*, const long long*, const int*, const MPI_Fint*, const int*,
@@ -36,6 +36,7 @@ void fgslib_igs_op_(const int*, void*, const int*, const int*, const int*, int*)
 void fgslib_gs_op_wait_(const int*);
 void gs_op_(const int*, void*, const int*, const int*, const int*);
 }
+// NOLINTEND(readability-identifier-naming)
 
 namespace nekbone_k {
 namespace {
@@ -240,7 +241,8 @@ TEST_P(GslibGraphs, ComponentsAreRight) {
         std::vector<double> together(distance * components, 17.0);
         std::vector<void*> far, near;
         for (unsigned c = 0; c < components; ++c) {
-          std::copy(arrays[c].begin(), arrays[c].end(), together.begin() + c * distance);
+          std::copy(arrays[c].begin(), arrays[c].end(),
+                    together.begin() + static_cast<std::ptrdiff_t>(c * distance));
           far.push_back(arrays[components - 1 - c].data());  // in another order
           near.push_back(together.data() + c * distance);
         }
@@ -249,7 +251,7 @@ TEST_P(GslibGraphs, ComponentsAreRight) {
         gslib_gs_many(near.data(), components, gs_double, op, transpose, gsh.get(), nullptr);
         EXPECT_EQ(arrays, expected);
         for (unsigned c = 0; c < components; ++c) {
-          const auto begin = together.begin() + c * distance;
+          const auto begin = together.begin() + static_cast<std::ptrdiff_t>(c * distance);
           EXPECT_EQ(std::vector<double>(begin, begin + n), expected[c]);
           EXPECT_EQ(std::vector<double>(begin + n, begin + distance), std::vector<double>(5, 17.0));
           std::vector<double> component;
