@@ -270,8 +270,7 @@ std::vector<Key> make_table() {
       choice("flow.initial", field(&Case::flow, &FlowCase::initial),
              "The velocity at the beginning, of size 1, with one period in the box.",
              {{FlowKind::taylor_green, "the Taylor-Green vortex"},
-              {FlowKind::taylor_green_2d,
-               "the plane Taylor-Green vortex, with an exact solution"},
+              {FlowKind::taylor_green_2d, "the plane Taylor-Green vortex, with an exact solution"},
               {FlowKind::abc,
                "the Beltrami flow of Arnold, Beltrami and Childress, with an exact solution; the "
                "box must be a cube"}}),
