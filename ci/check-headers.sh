@@ -8,10 +8,6 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=build/${PRESET:-dev}
-since=${1:-HEAD~10}
-if ! git rev-parse --verify --quiet "$since^{commit}" >/dev/null; then
-  since=$(git rev-list --max-parents=0 HEAD | tail -n 1) # a young or shallow repository
-fi
 if [[ ! -f $build/compile_commands.json ]]; then
   echo "ci/check-headers.sh: $build is not configured; run ci/build.sh ${PRESET:-dev}" >&2
   exit 1
@@ -33,14 +29,7 @@ for before, word in zip(words, words[1:]):
         print(word)
 EOF
 )
-mapfile -t changed < <(
-  {
-    git ls-files --others --exclude-standard
-    git diff --name-only HEAD
-    git log --name-only --format= "$since..HEAD"
-  } | awk '/^src\/.*\.hpp$/ && !seen[$0]++' |
-    while read -r file; do if [[ -f $file ]]; then echo "${file#src/}"; fi; done
-)
+mapfile -t changed < <(ci/changed-files.sh '^src/.*[.]hpp$' "${1:-HEAD~10}" | sed 's|^src/||')
 if [[ ${#changed[@]} -eq 0 ]]; then exit 0; fi
 mapfile -t including < <(
   cd src
@@ -49,25 +38,9 @@ mapfile -t including < <(
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# compiles_alone HEADER
-compiles_alone() {
-  printf '#include "%s"\n#include "%s" // include guard\n' "$1" "$1" >"$folder/${1//\//-}.cpp"
-  "${flags[@]}" -Werror -fsyntax-only "$folder/${1//\//-}.cpp"
-}
-printf '%s\n' "${changed[@]}" "${including[@]}" | awk -v most="${MOST:-60}" '!seen[$0]++ && ++n <= most' >"$folder/headers"
-echo "$(wc -l <"$folder/headers") headers"
-status=0
-running=0
-while read -r header; do
-  if [[ $running -ge $(nproc) ]]; then
-    wait -n || status=1
-    running=$((running - 1))
-  fi
-  compiles_alone "$header" &
-  running=$((running + 1))
-done <"$folder/headers"
-while [[ $running -gt 0 ]]; do
-  wait -n || status=1
-  running=$((running - 1))
-done
-exit "$status"
+printf '%s\n' "${changed[@]}" "${including[@]}" |
+  awk -v most="${MOST:-60}" -v folder="$folder" '!seen[$0]++ && ++n <= most {
+    include = "#include \"" $0 "\""
+    print include "\n" include " // include guard" >folder "/" n ".cpp"
+  }'
+find "$folder" -name '*.cpp' -print0 | xargs -0 -P "$(nproc)" -n 1 "${flags[@]}" -Werror -fsyntax-only

@@ -13,18 +13,7 @@ if ! command -v clang-tidy-19 >/dev/null 2>&1 && ! ci/apt.sh clang-tidy-19; then
   echo "not checked: there is no clang-tidy 19"
   exit 77
 fi
-since=${1:-HEAD~10}
-if ! git rev-parse --verify --quiet "$since^{commit}" >/dev/null; then
-  since=$(git rev-list --max-parents=0 HEAD | tail -n 1) # a young or shallow repository
-fi
-mapfile -t files < <(
-  {
-    git ls-files --others --exclude-standard
-    git diff --name-only HEAD
-    git log --name-only --format= "$since..HEAD"
-  } | awk '/^(src|tests|bench)\/.*\.cpp$/ && !seen[$0]++' |
-    while read -r file; do if [[ -f $file ]]; then echo "$file"; fi; done | sed "${MOST:-8}q"
-)
+mapfile -t files < <(ci/changed-files.sh '^(src|tests|bench)/.*[.]cpp$' "${1:-HEAD~10}" | sed "${MOST:-8}q")
 if [[ ${#files[@]} -eq 0 ]]; then exit 0; fi
 
 # Each file is checked alone, with Kokkos Serial, which needs no omp.h of clang.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# find_package(nekbone_k) gives nekbone_k::gs for C and C++, and nekbone_k::gs_fortran for Fortran
-# (docs/library.md). It needs the MPI that the library was built with, for the languages that the
+# find_package(nekbone_k) gives nekbone_k::gs and nekbone_k::gslib, and nekbone_k::gs_fortran for
+# Fortran (docs/library.md). It needs the MPI that the library was built with, for the languages that the
 # project has.
 include(CMakeFindDependencyMacro)
 get_property(nekbone_k_languages GLOBAL PROPERTY ENABLED_LANGUAGES)

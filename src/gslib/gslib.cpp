@@ -284,8 +284,7 @@ void combine(gs_data* data, const Values& values, gs_dom dom, gs_op op, unsigned
   finish(*data);
 }
 
-// ---- Operations in two steps
-// ---------------------------------------------------------------------
+// ---- Operations in two steps --------------------------------------------------------------------
 
 /// The handle of each operation that is not waited for; NULL if the number is free. Never
 /// destroyed, because programs end without waiting.
@@ -303,8 +302,7 @@ int wait_number(gs_data* data) {
   return static_cast<int>(number);
 }
 
-// ---- Set-up
-// --------------------------------------------------------------------------------------
+// ---- Set-up -------------------------------------------------------------------------------------
 
 /// A handle of the library for the absolute values of ids.
 nekbone_k_gs* make_gs(const long long* id, std::size_t n, MPI_Comm comm, const std::string& options,
