@@ -10,6 +10,7 @@ execute_process(COMMAND ${MPIEXEC_EXECUTABLE} --version
 set(nk_mpiexec ${MPIEXEC_EXECUTABLE} ${MPIEXEC_PREFLAGS})
 if(nk_mpiexec_version MATCHES "Open MPI|OpenRTE|PRRTE")
   list(APPEND nk_mpiexec --oversubscribe) # 7 ranks on 2 cores are intended
+  set(nk_ranks_yield TRUE) # while they wait
   set(nk_test_timeout 300)
 else()
   # Ranks of MPICH spin while they wait. With more ranks than cores, a test takes many times as
@@ -61,7 +62,11 @@ function(nekbone_k_add_mpi_test)
              COMMAND ${nk_mpiexec} ${MPIEXEC_NUMPROC_FLAG} ${arg_NP} ${arg_COMMAND}
                      ${MPIEXEC_POSTFLAGS})
   endif()
+  # Ranks that yield while they wait leave cores to the ranks of another test.
   math(EXPR processors "${arg_NP} * ${arg_THREADS}")
+  if(nk_ranks_yield AND processors GREATER 2)
+    set(processors 2)
+  endif()
   set_tests_properties(${arg_NAME} PROPERTIES
     LABELS "${arg_LABELS}" PROCESSORS ${processors} TIMEOUT ${nk_test_timeout}
     ENVIRONMENT "${nk_test_environment};OMP_NUM_THREADS=${arg_THREADS}")

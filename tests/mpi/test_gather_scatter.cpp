@@ -307,6 +307,7 @@ class GatherScatterBy : public testing::TestWithParam<std::tuple<Strategy, Reduc
     for (const Graph& graph : graphs) s_cases.push_back(std::make_unique<BoxCase>(*s_comm, graph));
   }
   static void TearDownTestSuite() {
+    s_selected.clear();
     s_cases.clear();
     s_comm.reset();
   }
@@ -314,12 +315,16 @@ class GatherScatterBy : public testing::TestWithParam<std::tuple<Strategy, Reduc
     if (const std::string why = why_unavailable(m_comm, std::get<0>(GetParam())); !why.empty())
       GTEST_SKIP() << why;
   }
+  // Tests of a strategy follow each other. They keep its exchanges, which take long to make.
   GatherScatterBy() {
+    if (s_selected == m_strategy.name) return;
     for (const auto& c : s_cases) c->gs.select(m_strategy);
+    s_selected = m_strategy.name;
   }
 
   static std::unique_ptr<Communicator> s_comm;
   static std::vector<std::unique_ptr<BoxCase>> s_cases;
+  static std::string s_selected;
 
   const Communicator& m_comm = *s_comm;
   const int m_rank = m_comm.rank();
@@ -333,6 +338,7 @@ class GatherScatterBy : public testing::TestWithParam<std::tuple<Strategy, Reduc
 
 std::unique_ptr<Communicator> GatherScatterBy::s_comm;
 std::vector<std::unique_ptr<BoxCase>> GatherScatterBy::s_cases;
+std::string GatherScatterBy::s_selected;
 
 TEST_P(GatherScatterBy, IsExactOnNumbersThatDoNotRound) {
   for (const auto& c : s_cases) {
