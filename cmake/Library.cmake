@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Installs the program, and the gather-scatter as the shared libraries nekbone_k_gs and
-# nekbone_k_gslib, which find_package(nekbone_k) and pkg-config find (docs/library.md).
+# Installs the program with its inputs, and the gather-scatter as the shared libraries nekbone_k_gs
+# and nekbone_k_gslib, which find_package(nekbone_k) and pkg-config find (docs/library.md).
 include(GNUInstallDirs)
 set_target_properties(nekbone-k PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
 install(TARGETS nekbone-k RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/inputs
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/nekbone-k COMPONENT program)
 if(NOT NEKBONE_K_LIBRARY)
   return()
 endif()
