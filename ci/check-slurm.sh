@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Runs the program under a Slurm of one machine: by srun with PMIx on three ranks, then the batch
 # script of docs/running.md, which Slurm signals, which stops with a checkpoint and asks to be run
-# again, and a run from that checkpoint. Needs root and Open MPI. Installs Slurm by apt. Its daemons
-# live in namespaces of their own, and end with it.
+# again, and a run from that checkpoint. Takes about a minute, because Slurm waits for half a
+# minute or more before it signals. Needs root and Open MPI. Installs Slurm by apt. Its daemons live
+# in namespaces of their own, and end with it.
 #   ci/check-slurm.sh [PROGRAM]      (default: build/openmp/bin/nekbone-k)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -37,9 +38,9 @@ if [[ ${CHECK_SLURM:-} != inside ]]; then
     fi
     ci/apt.sh "${missing[@]}" || cannot "there is no Slurm"
   fi
-  unshare --net --pid --fork --mount-proc true 2>/dev/null || cannot "namespaces cannot be made"
+  unshare --net --uts --pid --fork --mount-proc true 2>/dev/null || cannot "namespaces cannot be made"
   status=0
-  CHECK_SLURM=inside unshare --net --pid --fork --kill-child --mount-proc \
+  CHECK_SLURM=inside unshare --net --uts --pid --fork --kill-child --mount-proc \
     "$root/ci/check-slurm.sh" "$program" || status=$?
   exit $status
 fi
@@ -56,7 +57,8 @@ chmod 400 "$work/munge/key"
 munged --foreground --socket="$work/munge/socket" --key-file="$work/munge/key" \
   --pid-file="$work/munge/pid" --log-file="$work/munge/log" --seed-file="$work/munge/seed" \
   >"$work/munged.out" 2>&1 &
-host=$(hostname)
+host=check
+hostname $host
 # More CPUs than there may be, because three ranks are wanted on two cores.
 cat >"$work/slurm.conf" <<END
 ClusterName=check

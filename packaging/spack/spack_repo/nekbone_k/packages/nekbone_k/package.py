@@ -53,7 +53,7 @@ class NekboneK(CMakePackage, CudaPackage, ROCmPackage):
     depends_on("cmake@3.25:", type="build")
     depends_on("cmake@3.31:", type="build", when="+cuda")
     depends_on("mpi@3.1:")
-    depends_on("fmt")
+    depends_on("fmt@9:")
     depends_on("yaml-cpp")
     depends_on("nlohmann-json")
     depends_on("cli11")
