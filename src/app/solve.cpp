@@ -12,6 +12,7 @@
 #include "app/order_run.hpp"
 #include "app/solution_check.hpp"
 #include "core/errors.hpp"
+#include "core/region.hpp"
 #include "core/system.hpp"
 #include "operators/checksum.hpp"
 #include "operators/elliptic_operator.hpp"
@@ -194,6 +195,7 @@ class CgRun {
   }
 
   CgResult iterate() {
+    const Region region("solve");
     return m_methods.solve({m_input.iterations, m_input.tolerance},
                            [&](int iteration) { m_progress.update(iteration); });
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/errors.hpp"
+#include "core/region.hpp"
 #include "operators/null_space.hpp"
 
 namespace nekbone_k {
@@ -246,6 +247,7 @@ void NavierStokes::archive(FlowArchive& archive) {
 }
 
 void NavierStokes::explicit_terms(const TimeCoefficients& c) {
+  const Region region("advection");
   m_elements.advection(m_u[0], m_advection[0]);
   ExplicitTerms terms{.c = c,
                       .forcing = {m_options.forcing[0], m_options.forcing[1], m_options.forcing[2]},
@@ -263,6 +265,7 @@ void NavierStokes::explicit_terms(const TimeCoefficients& c) {
 }
 
 void NavierStokes::pressure_source(const DeviceVector<double>& b) {
+  const Region region("pressure source");
   m_elements.vorticity(m_extrapolated, m_work);
   m_elements.pressure_source(m_u_hat, m_work, m_options.viscosity, b);
   remove_constants(m_comm, m_space, b);
@@ -342,6 +345,7 @@ void NavierStokes::guess_pressure() {
 }
 
 FlowSolve NavierStokes::solve_pressure() {
+  const Region region("pressure");
   struct Preconditioner {
     const PressurePreconditioner& action;
     void apply(const DeviceVector<double>& r, const DeviceVector<double>& z, double norm) const {
@@ -363,6 +367,7 @@ void NavierStokes::set_lambda(double lambda) {
 }
 
 FlowSolve NavierStokes::solve_velocity(const TimeCoefficients& c) {
+  const Region region("velocity");
   const double nu = m_options.viscosity, lambda = c.b0 / c.dt / nu;
   if (lambda != m_helmholtz.lambda() || m_n_steps == 0) {
     set_lambda(lambda);
@@ -402,6 +407,7 @@ double NavierStokes::estimated_bytes(const BoxMesh& mesh, const FlowOptions& opt
 }
 
 FlowStep NavierStokes::step(double dt) {
+  const Region region("flow step");
   FlowStep record;
   Stopwatch watch;
   m_steps.insert(m_steps.begin(), dt);

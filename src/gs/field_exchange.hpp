@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/event_log.hpp"
+#include "core/region.hpp"
 #include "gs/contribution_exchange.hpp"
 #include "gs/halo_exchange.hpp"
 
@@ -33,6 +34,7 @@ class FieldExchange {
 
   /// All steps, or one kernel if the strategy has one.
   void run() const {
+    const Region region("exchange");
     if (m_exchange.exchange_by_kernel(m_field, m_op)) return record(m_log, "exchanged by a kernel");
     pack();
     post();

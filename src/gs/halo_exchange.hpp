@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/message_memory.hpp"
+#include "core/region.hpp"
 #include "core/streams.hpp"
 #include "core/types.hpp"
 #include "gs/exchange.hpp"
@@ -168,6 +169,7 @@ class HaloExchange {
   /// device, so the caller can launch work between it and post(). If kernels of the strategy pack
   /// and send at once, it also sends.
   void pack(const DeviceField<T>& field) {
+    const Region region("exchange pack");
     run_after(m_stream, ExecutionSpace());
     const bool packed = m_exchange->pack(
         {field.data(), field.stride(1), sizeof(T), static_cast<int>(field.extent(1))});
@@ -176,8 +178,12 @@ class HaloExchange {
                    PackRun<T>{field.data(), field.stride(1), m_components,
                               m_plan->message_dofs.data(), m_send.data()});
   }
-  void post() { m_exchange->post(); }
+  void post() {
+    const Region region("exchange post");
+    m_exchange->post();
+  }
   void wait() {
+    const Region region("exchange wait");
     m_arrival = m_exchange->wait();
     if (m_arrival.messages == nullptr) m_arrival.messages = m_receive.data();
   }
@@ -193,6 +199,7 @@ class HaloExchange {
   /// name.
   template <class Combine>
   void unpack_by(const std::string& kernel, const Combine& combine, const DeviceRuns& runs) {
+    const Region region("exchange unpack");
     if (runs.extent(0) == 0) return;
     const auto* const messages = static_cast<const T*>(m_arrival.messages);
     for_index_runs(kernel, m_stream, runs, Unpack<T, Combine>{combine, messages}, m_arrival);

@@ -5,11 +5,13 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 #include <type_traits>
 #include <utility>
 
 #include "core/entry_loop.hpp"
 #include "core/errors.hpp"
+#include "core/region.hpp"
 #include "multigrid/mesh_transfer.hpp"
 #include "multigrid/order_transfer.hpp"
 #include "operators/null_space.hpp"
@@ -201,6 +203,7 @@ void Multigrid<T>::set_up(Level& level, const GeometricFactors* finest, double l
 template <class T>
 void Multigrid<T>::apply(const DeviceVector<double>& r, const DeviceVector<double>& z,
                          double norm) {
+  const Region region("V-cycle");
   LevelVectors<T>& v = m_levels.front().v;
   if constexpr (std::is_same_v<T, double>) {
     v.b = r;
@@ -288,9 +291,11 @@ double Multigrid<T>::estimated_bytes(const BoxMesh& finest, const MultigridOptio
 template <class T>
 void Multigrid<T>::cycle(std::size_t l) {
   if (l == m_levels.size()) {
+    const Region region("coarse solve");
     m_coarse_solver->solve(m_levels.back().v.r, m_levels.back().v.z);
     return;
   }
+  const Region region("level " + std::to_string(l));
   Level& level = m_levels[l];
   level.smoother->smooth_from_zero(level.v);
   if (l + 1 == m_levels.size()) {

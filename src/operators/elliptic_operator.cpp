@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/errors.hpp"
+#include "core/region.hpp"
 #include "gs/run_overlapped.hpp"
 
 namespace nekbone_k {
@@ -227,6 +228,7 @@ std::array<LocalIndex, 3> EllipticOperatorOf<T>::some_blocks(double portion) con
 template <class T>
 void EllipticOperatorOf<T>::apply_and_exchange(const DeviceVector<T>& u, const DeviceVector<T>& au,
                                                const Parts& parts, EventLog* log) const {
+  const Region region("Ax");
   const FieldExchange<T> exchange = m_space.gs().exchange_of(as_field(au), Reduction::add, log);
   const LocalIndex all = m_space.layout().n_blocks(), boundary = m_space.n_boundary_blocks();
   const bool is_alone = m_space.gs().communicator().size() == 1;
@@ -271,6 +273,7 @@ template <class T>
 void EllipticOperatorOf<T>::apply_here(const DeviceVector<T>& u, const DeviceVector<T>& au,
                                        const EntryWork& before) const {
   require(!m_space.is_deterministic(), "a deterministic space exchanges contributions, not shares");
+  const Region region("Ax");
   const Parts parts{.before = before, .clears = true, .sums = false};
   const LocalIndex all = m_space.layout().n_blocks();
   begin_apply(u, au, all, parts, ExecutionSpace());

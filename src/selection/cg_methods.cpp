@@ -7,6 +7,7 @@
 
 #include "core/errors.hpp"
 #include "core/format.hpp"
+#include "core/region.hpp"
 #include "tuning/verify.hpp"
 
 namespace nekbone_k {
@@ -159,6 +160,7 @@ double CgMethods::most_gain(const MachinePaths& paths, double sum_seconds) const
 
 CgTuning CgMethods::tune(double budget_seconds, const MachineRecord& machine, double sum_seconds,
                          const MemoryBudget& memory) {
+  const Region region("tune CG");
   const Communicator& comm = m_problem.comm;
   const double begin = wall_seconds();
   CgTuning tuning;

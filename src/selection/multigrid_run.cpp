@@ -10,6 +10,7 @@
 
 #include "core/errors.hpp"
 #include "core/format.hpp"
+#include "core/region.hpp"
 #include "core/statistics.hpp"
 #include "core/system.hpp"
 #include "report/report.hpp"
@@ -335,6 +336,7 @@ void MultigridRun::free_others(const MultigridMethod& method) {
 }
 
 MultigridRecord MultigridRun::select(double budget_seconds, const MemoryBudget& memory) {
+  const Region region("tune V-cycle");
   const double begin = wall_seconds();
   m_budget = budget_seconds;
   MultigridRecord record;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/format.hpp"
+#include "core/region.hpp"
 #include "core/statistics.hpp"
 #include "core/waiting.hpp"
 #include "selection/replay.hpp"
@@ -167,6 +168,7 @@ std::vector<Partition> selectable_partitions(const GridRecord& grid) {
 void tune_grid(const Communicator& comm, const Case& input, const MachineRecord& machine,
                const MemoryBudget& budget, TuningGuard& guard, Progress& progress,
                GridRecord& grid) {
+  const Region region("tune grid");
   std::vector<GridCandidate*> tried;
   int most_messages = 0;
   for (GridCandidate& c : grid.candidates)

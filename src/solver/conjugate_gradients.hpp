@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/communicator.hpp"
+#include "core/region.hpp"
 #include "solver/vector_ops.hpp"
 
 namespace nekbone_k {
@@ -56,6 +57,7 @@ template <SymmetricOperator Op, class VectorOps>
 CgResult conjugate_gradients(const Communicator& comm, const Op& a, const VectorOps& ops,
                              const CgVectors& v, const CgOptions& options,
                              const std::function<void(int)>& progress = {}) {
+  const Region region("CG");
   CgResult result;
   comm.barrier();
   const double begin = wall_seconds();
@@ -78,6 +80,7 @@ CgResult conjugate_gradients(const Communicator& comm, const Op& a, const Vector
 
   while (!result.broke_down && result.iterations < options.iterations) {
     if (has_tolerance && result.residual() <= target) break;
+    const Region iteration("CG iteration");
     const double p_dot_ap = a.apply(v.p, v.ap, update);
     // After the residual is (almost) zero, iterations only count: alpha and beta are 0.
     const bool done = std::abs(products.r_dot_z) <= negligible;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 
+#include "core/region.hpp"
 #include "solver/conjugate_gradients.hpp"
 
 namespace nekbone_k {
@@ -48,6 +49,7 @@ template <SymmetricOperator Op, ApproximateInverse M, class VectorOps>
 CgResult flexible_conjugate_gradients(const Op& a, M& m, const VectorOps& ops,
                                       const FlexibleCgVectors& v, const FlexibleCgOptions& options,
                                       const std::function<void(int)>& progress = {}) {
+  const Region region("CG");
   CgResult result;
   double r_dot_r = ops.products(v.r).r_dot_r;
   const double target = std::max(options.tolerance * std::sqrt(r_dot_r), options.absolute);
@@ -71,6 +73,7 @@ CgResult flexible_conjugate_gradients(const Op& a, M& m, const VectorOps& ops,
 
   while (!result.broke_down && result.iterations < options.iterations &&
          result.residual() > least) {
+    const Region iteration("CG iteration");
     m.apply(v.r, v.z, result.residual());
     const FlexibleProducts products = ops.products(v.r, v.ap, v.z);
     beta = result.iterations > 0 ? -alpha * products.ap_dot_z / r_dot_z : 0;

@@ -12,6 +12,7 @@
 
 #include "core/errors.hpp"
 #include "core/kernel_graph.hpp"
+#include "core/region.hpp"
 #include "core/streams.hpp"
 #include "solver/cg_extra_vectors.hpp"
 #include "solver/cg_terms.hpp"
@@ -108,6 +109,7 @@ class QueuedCg {
   /// ended. Collective.
   CgResult solve(const DeviceVector<double>& b, const CgOptions& options,
                  const std::function<void(int)>& progress = {}) {
+    const Region region("CG");
     if (m_launch == CgLaunch::graph && options.iterations >= batch) record();
     m_comm.barrier();
     const double begin = wall_seconds();
@@ -211,6 +213,7 @@ class QueuedCg {
   }
 
   void iterate() const {
+    const Region region("CG iteration");
     switch (m_variant) {
       case CgVariant::classic:
         return iterate_classic();

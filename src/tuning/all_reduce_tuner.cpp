@@ -10,6 +10,7 @@
 #include "core/entry_reduction.hpp"
 #include "core/errors.hpp"
 #include "core/give_up.hpp"
+#include "core/region.hpp"
 #include "core/system.hpp"
 #include "reduce/rank_sum.hpp"
 #include "tuning/candidate.hpp"
@@ -96,6 +97,7 @@ const TimedSum& time_members(const Communicator& comm,
                         .most = 200,
                         .early_stop = options.early_stop},
                        [&](std::size_t m) {
+                         const Region region(members[m]->result.strategy.name);
                          double sample = 0;
                          const std::string failure = members[m]->sum.failure_of(
                              [&](const Sum& sum) { sample = time_sums(comm, sum, parts); });
@@ -178,9 +180,11 @@ AllReduceTuning tune_all_reduce(const Communicator& comm,
                                 std::span<const AllReduceStrategy> strategies,
                                 const TunerOptions& options, TuningGuard& guard,
                                 const MachinePaths* paths) {
+  const Region region("tune all-reduce");
   AllReduceTuning tuning;
   const double begin = wall_seconds();
   for (const AllReduceStrategy& strategy : strategies) {
+    const Region candidate(strategy.name);
     const auto verify = [&] { return verify_all_reduce(comm, strategy, guard.patience()); };
     tuning.candidates.push_back(
         {verify_candidate(guarded_name(strategy), why_excluded(guard, strategy), guard, verify),

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/errors.hpp"
+#include "core/region.hpp"
 #include "core/statistics.hpp"
 
 namespace nekbone_k {
@@ -34,6 +35,7 @@ bool Audit::is_beaten() const {
 Audit audit_choice(const Communicator& comm, std::span<const AuditedChoice> choices,
                    double iteration_seconds, const AuditedWork& work, const AuditOptions& options,
                    TuningGuard& guard) {
+  const Region region("audit");
   const double begin = wall_seconds();
   const int others = static_cast<int>(choices.size()) - 1;
   // The budget as iterations per strategy and round. Preparing a sample takes about one more
@@ -63,6 +65,7 @@ Audit audit_choice(const Communicator& comm, std::span<const AuditedChoice> choi
         stages, nullptr,
         {.seconds = options.budget_seconds, .least = options.least_rounds, .most = 50},
         [&](std::size_t c) {
+          const Region candidate(tried[c].name);
           return guarded(guard, tried[c].guarded_as, [&] {
             tried[c].select();
             work.prepare();

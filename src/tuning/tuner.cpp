@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "core/errors.hpp"
+#include "core/region.hpp"
 #include "core/system.hpp"
 #include "tuning/candidate.hpp"
 #include "tuning/exchange_timer.hpp"
@@ -68,6 +69,7 @@ class Tuner {
 
   void verify(std::span<const Strategy> strategies) {
     for (const Strategy& strategy : strategies) {
+      const Region region(strategy.name);
       const auto verify = [&] {
         return m_verifier.verify(strategy, m_guard.patience(), m_result.kind);
       };
@@ -166,6 +168,7 @@ class Tuner {
   /// `action` may be collective.
   template <class Action>
   void attempt(Candidate& candidate, const Action& action) const {
+    const Region region(candidate.result.strategy.name);
     const std::string failure = candidate.exchange.failure_of(action);
     if (!failure.empty()) throw Late::while_timed(&candidate, failure);
   }
@@ -350,6 +353,7 @@ class Tuner {
 TuningResult tune(GatherScatter& gs, const FieldKind& kind, std::span<const Strategy> strategies,
                   const OverlapWork& work, const TunerOptions& options, TuningGuard& guard,
                   const MachinePaths* paths) {
+  const Region region("tune exchange");
   TuningResult result = with_value_type(kind.precision, [&]<class T>(T) {
     return Tuner<T>(gs, kind, work, options, guard, paths).run(strategies);
   });
