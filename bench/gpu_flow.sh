@@ -11,6 +11,7 @@
 #   order-9   the same at order 9, with three quarters of the step
 #   field     a coarser vortex to time 5, with its fields for ParaView at the end
 #   weak      60 steps with 32 x 32 x 32 elements per rank
+#   strong    60 steps with 24 x 24 x 24 elements: on two GPUs, 6,912 each
 set -uo pipefail
 program=$1
 out=$2
@@ -55,6 +56,7 @@ for part in "$@"; do
       flow weak tgv-re1600.yaml flow.steps=60 "mesh.elements=[32,32,$((32 * ranks))]" \
         "mesh.extent=[6.283185307179586,6.283185307179586,$(awk "BEGIN { printf \"%.15g\", 6.283185307179586 * $ranks }")]"
       ;;
+    strong) flow strong tgv-re1600.yaml flow.steps=60 "mesh.elements=[24,24,24]" ;;
     *) echo "unknown part $part" >&2; exit 2 ;;
   esac
 done
