@@ -31,9 +31,9 @@ MeshSpec flow_box(const std::array<int, 3>& elements, Deformation deformation) {
 }
 
 /// The operators of a mesh, and references with the same quadrature.
-struct FlowCase {
-  FlowCase(const MeshSpec& spec, int order, bool dealiasing,
-           Summation summation = Summation::ordinary, MPI_Comm parent = MPI_COMM_WORLD)
+struct FlowElementsCase {
+  FlowElementsCase(const MeshSpec& spec, int order, bool dealiasing,
+                   Summation summation = Summation::ordinary, MPI_Comm parent = MPI_COMM_WORLD)
       : comm(parent),
         mesh(spec, order),
         space(comm, BoxMesh(spec, order, comm.size(), comm.rank()), summation),
@@ -121,7 +121,7 @@ class FlowElementsOfBox : public testing::TestWithParam<FlowBox> {
 constexpr double tolerance = 1e-12;
 
 TEST_P(FlowElementsOfBox, EqualThePlainLoops) {
-  FlowCase flow(spec(), GetParam().order, true);
+  FlowElementsCase flow(spec(), GetParam().order, true);
   const VectorById u = flow.random(1), v = flow.random(4);
   const ById p = flow.mesh.random(7);
   EXPECT_LE(relative_difference(flow.advection(u), flow.over.advection(flow.comm, u)), tolerance);
@@ -137,17 +137,17 @@ TEST_P(FlowElementsOfBox, EqualThePlainLoops) {
 }
 
 TEST_P(FlowElementsOfBox, EqualThePlainLoopsWithoutDealiasing) {
-  FlowCase flow(spec(), GetParam().order, false);
+  FlowElementsCase flow(spec(), GetParam().order, false);
   const VectorById u = flow.random(1);
   const VectorById expected = flow.nodal.advection(flow.comm, u);
   EXPECT_LE(relative_difference(flow.advection(u), expected), tolerance);
   // The quadratures differ, or the tests could not tell them apart.
-  FlowCase dealiased(spec(), GetParam().order, true);
+  FlowElementsCase dealiased(spec(), GetParam().order, true);
   EXPECT_GE(relative_difference(dealiased.advection(u), expected), 1e-3);
 }
 
 TEST_P(FlowElementsOfBox, SumsEqualThePlainLoops) {
-  FlowCase flow(spec(), GetParam().order, true);
+  FlowElementsCase flow(spec(), GetParam().order, true);
   const VectorById u = plus(flow.random(1), {0.5, -0.25, 2});
   const FlowSums found = flow.elements.sums(flow.field(u));
   FlowSums expected;
@@ -208,9 +208,10 @@ INSTANTIATE_TEST_SUITE_P(Boxes, FlowElementsOfBox,
 TEST(FlowElements, AdvectionOfAffineElementsIsExact) {
   for (const int order : {1, 2, 3}) {
     if (!has_flow_kernels(order)) continue;
-    FlowCase flow(flow_box({3, 2, 2}, Deformation::none), order, true);
+    FlowElementsCase flow(flow_box({3, 2, 2}, Deformation::none), order, true);
     const VectorById u = flow.random(1);
-    const ReferenceFlow exact(flow.mesh, gauss_quadrature(FlowCase::gauss_points(order) + 3));
+    const ReferenceFlow exact(flow.mesh,
+                              gauss_quadrature(FlowElementsCase::gauss_points(order) + 3));
     EXPECT_LE(relative_difference(flow.advection(u), exact.advection(flow.comm, u)), tolerance)
         << "order " << order;
   }
@@ -218,7 +219,7 @@ TEST(FlowElements, AdvectionOfAffineElementsIsExact) {
 
 // Every strategy sums three components in one exchange.
 TEST(FlowElements, EqualThePlainLoopsByEveryStrategy) {
-  FlowCase flow(flow_box({3, 2, 2}, Deformation::sine), 3, true);
+  FlowElementsCase flow(flow_box({3, 2, 2}, Deformation::sine), 3, true);
   const VectorById u = flow.random(1);
   const VectorById expected = flow.nodal.curl(flow.comm, u);
   const ById source = flow.nodal.pressure_source(flow.comm, u, u, 0.1);
@@ -231,7 +232,7 @@ TEST(FlowElements, EqualThePlainLoopsByEveryStrategy) {
 }
 
 /// The inverse mass times a weak result: its nodal mean.
-VectorById mean(const FlowCase& flow, VectorById weak) {
+VectorById mean(const FlowElementsCase& flow, VectorById weak) {
   const ById inverse = to_ids(flow.comm, flow.space, flow.mesh, flow.elements.inverse_mass());
   for (ById& component : weak)
     for (std::size_t i = 0; i < component.size(); ++i) component[i] *= inverse[i];
@@ -239,7 +240,7 @@ VectorById mean(const FlowCase& flow, VectorById weak) {
 }
 
 TEST(FlowElements, InverseMassInvertsTheMass) {
-  const FlowCase flow(flow_box({3, 2, 2}, Deformation::sine), 3, true);
+  const FlowElementsCase flow(flow_box({3, 2, 2}, Deformation::sine), 3, true);
   const ById mass = to_ids(flow.comm, flow.space, flow.mesh, flow.elements.mass());
   const ById inverse = to_ids(flow.comm, flow.space, flow.mesh, flow.elements.inverse_mass());
   for (std::size_t i = 0; i < mass.size(); ++i) ASSERT_NEAR(mass[i] * inverse[i], 1, 1e-14);
@@ -248,7 +249,7 @@ TEST(FlowElements, InverseMassInvertsTheMass) {
 // (∇q, f) is the transpose of (f, ∇q).
 TEST(FlowElements, PressureSourceIsTheAdjointOfTheGradient) {
   for (const Deformation deformation : {Deformation::none, Deformation::sine}) {
-    FlowCase flow(flow_box({3, 2, 2}, deformation), 3, true);
+    FlowElementsCase flow(flow_box({3, 2, 2}, deformation), 3, true);
     const VectorById f = flow.random(1);
     const ById q = flow.mesh.random(7);
     const double expected = dot(flow.gradient(q), f);
@@ -259,7 +260,7 @@ TEST(FlowElements, PressureSourceIsTheAdjointOfTheGradient) {
 // (v, ∇×u) = (∇×v, u) on a periodic box, exactly so where the quadrature is exact: on affine
 // elements.
 TEST(FlowElements, CurlIsSymmetricOnAffineElements) {
-  FlowCase flow(flow_box({3, 2, 2}, Deformation::none), 3, true);
+  FlowElementsCase flow(flow_box({3, 2, 2}, Deformation::none), 3, true);
   const VectorById u = flow.random(1), v = flow.random(4);
   const double expected = dot(flow.curl(u), v);
   EXPECT_NEAR(dot(flow.curl(v), u), expected, 1e-12 * std::abs(expected));
@@ -267,7 +268,7 @@ TEST(FlowElements, CurlIsSymmetricOnAffineElements) {
 
 // (∇q, ∇×ω) = 0 on a periodic box, if the quadrature is exact: the divergence of a curl.
 TEST(FlowElements, CurlHasNoPressureSourceOnAffineElements) {
-  FlowCase flow(flow_box({3, 2, 2}, Deformation::none), 3, true);
+  FlowElementsCase flow(flow_box({3, 2, 2}, Deformation::none), 3, true);
   VectorById zero = flow.random(1);
   const VectorById vorticity = flow.random(4);
   for (ById& component : zero) std::fill(component.begin(), component.end(), 0);
@@ -279,7 +280,7 @@ TEST(FlowElements, CurlHasNoPressureSourceOnAffineElements) {
 TEST(FlowElements, ConstantsHaveNoDerivatives) {
   for (const Deformation deformation : {Deformation::none, Deformation::sine})
     for (const bool dealiasing : {false, true}) {
-      FlowCase flow(flow_box({3, 2, 2}, deformation), 3, dealiasing);
+      FlowElementsCase flow(flow_box({3, 2, 2}, deformation), 3, dealiasing);
       const VectorById u = flow.sample([](const auto&) {
         return std::array<double, 3>{1, -2, 0.5};
       });
@@ -314,7 +315,7 @@ TEST(FlowElements, DerivativesOfSmoothFieldsConverge) {
                                  -2 * pi * std::sin(a) * std::sin(b), 2 * pi / 1.5 * std::cos(c)};
   };
   const auto errors = [&](int order) {
-    FlowCase flow(flow_box({3, 3, 2}, Deformation::sine), order, true);
+    FlowElementsCase flow(flow_box({3, 3, 2}, Deformation::sine), order, true);
     const VectorById values = flow.sample([&](const auto& x) {
       return std::array<double, 3>{value(x), 0, 0};
     });
@@ -332,13 +333,13 @@ TEST(FlowElements, DerivativesOfSmoothFieldsConverge) {
 // A box whose elements are not cubes, so that each has its own CFL number.
 TEST(FlowElements, SpeedIsTheCflNumberOfUnitSteps) {
   MeshSpec spec = flow_box({4, 2, 3}, Deformation::none);
-  FlowCase flow(spec, 1, true);  // nodes are an element apart
+  FlowElementsCase flow(spec, 1, true);  // nodes are an element apart
   const VectorById u = flow.sample([](const auto&) { return std::array<double, 3>{1, 2, -3}; });
   EXPECT_NEAR(flow.elements.sums(flow.field(u)).speed, 1 / 0.5 + 2 / 0.5 + 3 / 0.5, 1e-11);
 }
 
 // Whether a copy of some node with that speed is at `at`.
-bool is_at_node(const FlowCase& flow, const VectorById& u, double speed,
+bool is_at_node(const FlowElementsCase& flow, const VectorById& u, double speed,
                 const std::array<double, 3>& at) {
   bool found = false;
   flow.mesh.for_each_node([&](int e, int i, int j, int k) {
@@ -352,7 +353,7 @@ bool is_at_node(const FlowCase& flow, const VectorById& u, double speed,
 }
 
 TEST(FlowElements, FastestNodeIsThatOfAPlainLoop) {
-  FlowCase flow(flow_box({3, 2, 2}, Deformation::sine), 3, true);
+  FlowElementsCase flow(flow_box({3, 2, 2}, Deformation::sine), 3, true);
   VectorById u = flow.random(1);
   double largest = 0;
   for (int id = 0; id < flow.mesh.n_points(); ++id)
@@ -369,13 +370,13 @@ TEST(FlowElements, FastestNodeIsThatOfAPlainLoop) {
 
 TEST(FlowElements, HaveTheSameBitsAtAnyNumberOfRanksOnDeterministicSpaces) {
   const MeshSpec spec = flow_box({3, 2, 2}, Deformation::sine);
-  FlowCase together(spec, 3, true, Summation::deterministic);
+  FlowElementsCase together(spec, 3, true, Summation::deterministic);
   const VectorById u = together.random(1), v = together.random(4);
   const VectorById advection = together.advection(u), curl = together.curl(u),
                    gradient = together.gradient(u[0]);
   const ById source = together.pressure_source(u, v, 0.1);
   if (!together.comm.is_root()) return;
-  FlowCase alone(spec, 3, true, Summation::deterministic, MPI_COMM_SELF);
+  FlowElementsCase alone(spec, 3, true, Summation::deterministic, MPI_COMM_SELF);
   EXPECT_EQ(alone.advection(u), advection);
   EXPECT_EQ(alone.curl(u), curl);
   EXPECT_EQ(alone.gradient(u[0]), gradient);
@@ -400,7 +401,7 @@ TEST(FlowElements, InitialVelocitiesEqualTheirFormulas) {
   const double t = 0.3, nu = 0.05;
   const std::array<double, 3> carried{0.5, -0.25, 0.125};
   const MeshSpec spec = flow_box({3, 2, 2}, Deformation::sine);
-  FlowCase flow(spec, 3, true);
+  FlowElementsCase flow(spec, 3, true);
   FlowField f;
   f.viscosity = nu;
   f.extent = spec.extent;
@@ -451,7 +452,7 @@ TEST(FlowElements, InitialVelocitiesEqualTheirFormulas) {
 TEST(FlowElements, InitialVelocityOfTheAbcFlowEqualsItsFormula) {
   MeshSpec spec = flow_box({2, 2, 3}, Deformation::sine);
   spec.extent = {2, 2, 2};
-  FlowCase flow(spec, 3, true);
+  FlowElementsCase flow(spec, 3, true);
   const FlowField f{.kind = FlowKind::abc,
                     .normal = 2,
                     .viscosity = 0.05,
@@ -470,7 +471,7 @@ TEST(FlowElements, InitialVelocityOfTheAbcFlowEqualsItsFormula) {
 }
 
 TEST(FlowElements, DifferencesOfVelocitiesAreRelativeToTheField) {
-  FlowCase flow(flow_box({3, 2, 2}, Deformation::sine), 3, true);
+  FlowElementsCase flow(flow_box({3, 2, 2}, Deformation::sine), 3, true);
   const VectorById exact = flow.sample([](const auto&) { return std::array<double, 3>{0, 4, 3}; });
   VectorById u = plus(exact, {0, 0, 0.5});
   FlowError error = difference(flow.comm, flow.elements, flow.field(u), flow.field(exact));
