@@ -14,6 +14,7 @@
 #include "core/errors.hpp"
 #include "core/region.hpp"
 #include "core/system.hpp"
+#include "machine/energy.hpp"
 #include "operators/checksum.hpp"
 #include "operators/elliptic_operator.hpp"
 #include "operators/null_space.hpp"
@@ -195,9 +196,15 @@ class CgRun {
   }
 
   CgResult iterate() {
+    EnergyMeter energy(m_comm);
     const Region region("solve");
-    return m_methods.solve({m_input.iterations, m_input.tolerance},
-                           [&](int iteration) { m_progress.update(iteration); });
+    energy.begin();
+    CgResult result = m_methods.solve({m_input.iterations, m_input.tolerance}, [&](int iteration) {
+      m_progress.update(iteration);
+      energy.go_on();
+    });
+    m_energy = energy.end();
+    return result;
   }
 
   /// Records the result and the performance of `cg`.
@@ -210,6 +217,7 @@ class CgRun {
     record.history = cg.history;
     record.setup_seconds = m_setup_seconds;
     record.solve_seconds = cg.seconds;
+    record.energy = m_energy;
     const double iterations_per_second = cg.iterations / std::max(cg.seconds, 1e-12);
     record.flops = static_cast<double>(record.total_local_points) *
                    (12.0 * m_space.layout().nq + 34) * iterations_per_second;
@@ -367,6 +375,7 @@ class CgRun {
   TuningGuard& m_guard;
   Progress& m_progress;
   double m_begin, m_setup_seconds = 0;
+  EnergyRecord m_energy;  ///< of iterate()
   AssembledSpace& m_space;
   const GeometricFactors& m_geometry;
   Guarded<EllipticOperator> m_a;

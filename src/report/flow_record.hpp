@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "machine/energy.hpp"
 #include "report/multigrid_record.hpp"
 
 namespace nekbone_k {
@@ -53,6 +54,7 @@ struct FlowRecord {
   int start_steps = 0;  ///< short ones at the beginning
   int steps = 0;        ///< in all
   double seconds = 0;   ///< of all steps
+  EnergyRecord energy;  ///< of all steps, and what the run does between them
   /// Of the later half of the steps, which the beginning does not disturb.
   int counted_steps = 0;
   double step_seconds = 0;  ///< median

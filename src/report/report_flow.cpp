@@ -116,6 +116,7 @@ std::string flow_text(const FlowRecord& flow, ReportDetail detail) {
                     counted(flow.counted_steps, "step")));
     text += step_text(flow);
     text += labelled_line("FOM", rate_text(flow));
+    text += energy_line(flow.energy, flow.steps, "step", flow.total_dofs, "DOF × steps/J");
   }
   text += comparison_text(flow);
   if (flow.checksum)

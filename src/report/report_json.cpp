@@ -271,6 +271,27 @@ Json checksum_json(const std::optional<std::uint64_t>& checksum) {
   return checksum ? Json(fmt::format("{:016x}", *checksum)) : Json(nullptr);
 }
 
+/// The energy of `n` iterations or steps for so many DOFs. The names of the last two keys are
+/// given.
+Json energy_json(const EnergyRecord& e, int n, std::int64_t dofs, const char* j_per_one,
+                 const char* dofs_per_j) {
+  const auto joules = [](int counters, double value) {
+    return counters > 0 ? number(value) : Json(nullptr);
+  };
+  const bool has_rate = e.is_known() && n > 0;
+  return {
+      {"missing", text_or_null(e.missing)},
+      {"cpu_packages", e.packages},
+      {"dram_domains", e.dram},
+      {"gpus", e.gpus},
+      {"cpu_packages_j", joules(e.packages, e.package_joules)},
+      {"dram_j", joules(e.dram, e.dram_joules)},
+      {"gpus_j", joules(e.gpus, e.gpu_joules)},
+      {j_per_one, has_rate ? number(e.joules() / n) : Json(nullptr)},
+      {dofs_per_j, has_rate ? number(static_cast<double>(dofs) * n / e.joules()) : Json(nullptr)},
+  };
+}
+
 Json solve_json(const SolveRecord& s, const MemoryBandwidth& memory) {
   Json left_out = Json::array();
   for (const auto& [strategy, failure] : s.left_out)
@@ -309,6 +330,8 @@ Json solve_json(const SolveRecord& s, const MemoryBandwidth& memory) {
       {"bandwidth_bytes_per_s", number(s.bandwidth)},
       {"bandwidth_share", ratio(s.bandwidth, memory.copy)},
       {"triad_share", ratio(s.bandwidth, memory.triad)},
+      {"energy",
+       energy_json(s.energy, s.iterations, s.total_dofs, "j_per_iteration", "dofs_per_j")},
       {"peak_memory_bytes", number(s.peak_memory)},
       {"history", numbers(s.history)},
       {"checksum", checksum_json(s.checksum)},
@@ -376,6 +399,7 @@ Json flow_json(const FlowRecord& f) {
       {"pressure_first_residual", number(f.pressure_first_residual)},
       {"velocity_first_residual", number(f.velocity_first_residual)},
       {"point_steps_per_s", number(f.points_per_second())},
+      {"energy", energy_json(f.energy, f.steps, f.total_dofs, "j_per_step", "point_steps_per_j")},
       {"series", rows},
       {"relative_max_error", optional_number(f.error_max)},
       {"relative_l2_error", optional_number(f.error_l2)},

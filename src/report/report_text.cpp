@@ -165,6 +165,23 @@ std::string figure_of_merit_text(const SolveRecord& solve) {
                      giga_text(solve.dofs_per_second, "DOF/s"));
 }
 
+std::string energy_line(const EnergyRecord& energy, int n, const char* noun, std::int64_t dofs,
+                        const char* work_per_joule) {
+  if (n == 0 || !energy.is_known()) return {};
+  std::vector<std::string> counted_parts;
+  const auto add = [&](int counters, const char* what) {
+    if (counters > 0) counted_parts.push_back(counted(counters, what));
+  };
+  add(energy.packages, "CPU package");
+  add(energy.dram, "memory domain");
+  add(energy.gpus, "GPU");
+  return labelled_line(
+      "energy",
+      fmt::format("{} J per {}, {}; {}", significant(energy.joules() / n), noun,
+                  giga_text(static_cast<double>(dofs) * n / energy.joules(), work_per_joule),
+                  fmt::join(counted_parts, ", ")));
+}
+
 std::string solve_text(const SolveRecord& solve, const MachineRecord& machine,
                        ReportDetail detail) {
   std::string text = methods_text(solve.methods, detail);
@@ -191,6 +208,7 @@ std::string solve_text(const SolveRecord& solve, const MachineRecord& machine,
   text += labelled_line("time", time + "; set-up " + seconds_text(solve.setup_seconds));
   text += labelled_line("peak memory", bytes_text(solve.peak_memory) + ", all ranks together");
   text += labelled_line("FOM", figure_of_merit_text(solve));
+  text += energy_line(solve.energy, solve.iterations, "iteration", solve.total_dofs, "DOF/J");
   text += labelled_line("traffic", traffic_text(solve, machine.bandwidth));
   if (solve.iterations > 0 && !solve.multigrid)
     text += labelled_line("limits", limits_text(solve, machine));

@@ -12,6 +12,7 @@
 #include "core/system.hpp"
 #include "gs/message_layout.hpp"
 #include "input/case.hpp"
+#include "machine/energy.hpp"
 #include "machine/machine_record.hpp"
 #include "mesh/partition_model.hpp"
 #include "report/flow_record.hpp"
@@ -144,6 +145,7 @@ struct SolveRecord {
   double dofs_per_second = 0;  ///< unique unmasked DOFs · iterations / time
   double bytes_per_dof = 0;    ///< minimum traffic of all kernels per iteration and unique DOF, B
   double bandwidth = 0;        ///< B/s, from bytes_per_dof
+  EnergyRecord energy;         ///< of solve_seconds
   double peak_memory = 0;      ///< B, largest resident set, summed over the ranks
   std::optional<Audit> audit;  ///< of the exchange, if there were other candidates
   std::string why_no_audit;    ///< empty unless users would expect an audit

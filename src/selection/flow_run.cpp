@@ -11,6 +11,7 @@
 #include "core/errors.hpp"
 #include "core/format.hpp"
 #include "flow/step_lengths.hpp"
+#include "machine/energy.hpp"
 #include "operators/checksum.hpp"
 #include "selection/field_files.hpp"
 #include "selection/flow_checkpoints.hpp"
@@ -124,7 +125,10 @@ class FlowRun {
     communicating([&] {
       multigrid.with_selected([&](const MultigridRun::Inverse& selected) {
         m_inverse = selected;
-        take_steps();
+        EnergyMeter energy(m_comm);
+        energy.begin();
+        take_steps(energy);
+        m_record.energy = energy.end();
       });
       m_space.gs().check();
     });
@@ -218,7 +222,7 @@ class FlowRun {
     return false;
   }
 
-  void take_steps() {
+  void take_steps(EnergyMeter& energy) {
     FlowCheckpoints checkpoints(m_comm, m_input.checkpoint, m_conditions.began, m_record);
     const CheckpointTexts texts = checkpoint_texts(
         m_comm, m_input,
@@ -231,6 +235,7 @@ class FlowRun {
       const FlowStep step =
           m_flow->step(m_lengths.next(m_done, m_flow->time(), m_history->speed()));
       m_guard.go_on();
+      energy.go_on();
       ++m_done;
       m_history->add_step(step);
       if (!is_good(step)) return;

@@ -80,7 +80,17 @@ class RunTest(harness.CliTest):
             self.check_tuning(report, order)
         if solves:
             self.check_solve(report)
+            self.check_energy(run, report["solve"])
         return report
+
+    def check_energy(self, run, solve):
+        """There is a line on the energy where something counts it; otherwise the reason is in the report."""
+        energy = solve["energy"]
+        counted = energy["cpu_packages"] + energy["gpus"] > 0
+        self.assertEqual(energy["j_per_iteration"] is not None, counted, str(run))
+        self.assertTrue(counted or energy["missing"], str(run))
+        if "\n  traffic " in run.out:  # not with --brief
+            self.assertEqual("\n  energy " in run.out, counted, str(run))
 
     def check_process_grid(self, report):
         """The selected partition fits, and the halo exchange agrees with the model."""

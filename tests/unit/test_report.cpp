@@ -619,6 +619,38 @@ TEST(ReportSolve, HasFiguresWithUnits) {
   EXPECT_TRUE(contains(text, "  PASS          the recomputed residual agrees"));
 }
 
+TEST(ReportSolve, HasItsEnergyWhereItWasCounted) {
+  RunRecord run = usual_run();
+  run.solve->energy.missing = "the counters stand still";
+  const auto text = [&] { return solve_text(*run.solve, run.machine, ReportDetail::usual); };
+  const auto json = [&] { return nlohmann::json::parse(to_json(run).dump())["solve"]["energy"]; };
+  EXPECT_FALSE(contains(text(), "energy"));
+  EXPECT_FALSE(contains(text(), "stand still"));
+  EXPECT_EQ(json(), nlohmann::json::parse(R"({"missing": "the counters stand still",
+      "cpu_packages": 0, "dram_domains": 0, "gpus": 0, "cpu_packages_j": null, "dram_j": null,
+      "gpus_j": null, "j_per_iteration": null, "dofs_per_j": null})"));
+
+  EnergyRecord& energy = run.solve->energy;
+  energy.missing = "";
+  energy.packages = 2;
+  energy.package_joules = 1500;
+  EXPECT_EQ(line_with(text(), "  energy "),
+            "  energy        15.00 J per iteration, 0.005994 GDOF/J; 2 CPU packages");
+  energy.dram = 1;
+  energy.dram_joules = 100;
+  energy.gpus = 4;
+  energy.gpu_joules = 400;
+  EXPECT_EQ(line_with(text(), "  energy "),
+            "  energy        20.00 J per iteration, 0.004496 GDOF/J; 2 CPU packages, 1 memory "
+            "domain, 4 GPUs");
+  EXPECT_EQ(json(), nlohmann::json::parse(R"({"missing": null, "cpu_packages": 2,
+      "dram_domains": 1, "gpus": 4, "cpu_packages_j": 1500.0, "dram_j": 100.0, "gpus_j": 400.0,
+      "j_per_iteration": 20.0, "dofs_per_j": 4495769.6})"));
+  run.solve->iterations = 0;
+  EXPECT_FALSE(contains(text(), "energy"));
+  EXPECT_EQ(json()["j_per_iteration"], nullptr);
+}
+
 TEST(ReportSolve, HasTheLimitsOfAnIteration) {
   RunRecord run = usual_run();
   run.machine.bandwidth.copy = 171e9;  // B/s; 171 B per DOF

@@ -81,6 +81,23 @@ TEST(ReportFlow, ScalesItsFigureOfMerit) {
   EXPECT_EQ(run.flow->points_per_second(), 89915392 / 0.02);
 }
 
+TEST(ReportFlow, HasItsEnergyWhereItWasCounted) {
+  RunRecord run = flow_run();
+  EXPECT_FALSE(contains(text_of_flow(run), "\n  energy "));
+  EXPECT_EQ(json_of_flow(run)["energy"]["j_per_step"], nullptr);
+  EXPECT_EQ(json_of_flow(run)["energy"]["point_steps_per_j"], nullptr);
+  run.flow->energy.packages = 1;
+  run.flow->energy.package_joules = 98;
+  EXPECT_TRUE(contains(text_of_flow(run),
+                       "\n  energy        2.000 J per step, 1.098e-05 GDOF × steps/J; 1 CPU "
+                       "package\n"))
+      << text_of_flow(run);
+  EXPECT_EQ(json_of_flow(run)["energy"]["cpu_packages_j"], 98);
+  EXPECT_EQ(json_of_flow(run)["energy"]["gpus_j"], nullptr);
+  EXPECT_EQ(json_of_flow(run)["energy"]["j_per_step"], 2);
+  EXPECT_EQ(json_of_flow(run)["energy"]["point_steps_per_j"], 10976);
+}
+
 TEST(ReportFlow, HasARowPerTime) {
   const std::vector<std::string> rows = rows_in(text_of_flow(flow_run()));
   ASSERT_EQ(rows.size(), 4u);
