@@ -307,7 +307,6 @@ class GatherScatterBy : public testing::TestWithParam<std::tuple<Strategy, Reduc
     for (const Graph& graph : graphs) s_cases.push_back(std::make_unique<BoxCase>(*s_comm, graph));
   }
   static void TearDownTestSuite() {
-    s_selected.clear();
     s_cases.clear();
     s_comm.reset();
   }
@@ -317,14 +316,12 @@ class GatherScatterBy : public testing::TestWithParam<std::tuple<Strategy, Reduc
   }
   // Tests of a strategy follow each other. They keep its exchanges, which take long to make.
   GatherScatterBy() {
-    if (s_selected == m_strategy.name) return;
-    for (const auto& c : s_cases) c->gs.select(m_strategy);
-    s_selected = m_strategy.name;
+    for (const auto& c : s_cases)
+      if (c->gs.strategy().name != m_strategy.name) c->gs.select(m_strategy);
   }
 
   static std::unique_ptr<Communicator> s_comm;
   static std::vector<std::unique_ptr<BoxCase>> s_cases;
-  static std::string s_selected;
 
   const Communicator& m_comm = *s_comm;
   const int m_rank = m_comm.rank();
@@ -338,7 +335,6 @@ class GatherScatterBy : public testing::TestWithParam<std::tuple<Strategy, Reduc
 
 std::unique_ptr<Communicator> GatherScatterBy::s_comm;
 std::vector<std::unique_ptr<BoxCase>> GatherScatterBy::s_cases;
-std::string GatherScatterBy::s_selected;
 
 TEST_P(GatherScatterBy, IsExactOnNumbersThatDoNotRound) {
   for (const auto& c : s_cases) {
