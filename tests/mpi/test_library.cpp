@@ -312,6 +312,75 @@ TEST_F(Library, SeparateArraysAreRight) {
   }
 }
 
+// On a CPU, device memory is host memory.
+template <class T>
+DeviceVector<T> on_device(const std::vector<T>& values) {
+  DeviceVector<T> copy("values", values.size());
+  Kokkos::deep_copy(copy, Kokkos::View<const T*, Kokkos::HostSpace>(values.data(), values.size()));
+  return copy;
+}
+
+template <class T>
+std::vector<T> on_host(const DeviceVector<T>& values) {
+  std::vector<T> copy(values.size());
+  Kokkos::deep_copy(Kokkos::View<T*, Kokkos::HostSpace>(copy.data(), copy.size()), values);
+  return copy;
+}
+
+template <class T>
+void expect_right_on_device(nekbone_k_gs* gs, const LibraryGraph& graph, const Shape& shape,
+                            int rank, int size) {
+  for (const Reduction op : all_reductions) {
+    const DeviceVector<T> values = on_device(values_of<T>(graph.ids(rank, size), op, shape, rank));
+    const std::vector<T> expected = expected_values<T>(graph, op, shape, rank, size);
+    ASSERT_EQ(nekbone_k_gs_op(gs, values.data(), gs::type_of<T>(), shape.components, shape.layout,
+                              number_of(op)),
+              NEKBONE_K_GS_OK)
+        << nekbone_k_gs_error_text();
+    EXPECT_EQ(on_host(values), expected)
+        << graph.name << ", " << name(op) << ", " << shape.components << " components, layout "
+        << shape.layout;
+  }
+}
+
+TEST_P(LibraryGraphs, ValuesInDeviceMemoryAreRight) {
+  const OwnedHandle gs = make(GetParam(), few);
+  for (const Shape& shape : shapes) {
+    expect_right_on_device<double>(gs.get(), GetParam(), shape, rank(), size());
+    expect_right_on_device<float>(gs.get(), GetParam(), shape, rank(), size());
+    expect_right_on_device<std::int32_t>(gs.get(), GetParam(), shape, rank(), size());
+    expect_right_on_device<std::int64_t>(gs.get(), GetParam(), shape, rank(), size());
+  }
+}
+
+// The vectors are allocations of their own, at unequal distances.
+TEST_F(Library, SeparateArraysInDeviceMemoryAreRight) {
+  const LibraryGraph& graph = library_graphs[2];
+  const OwnedHandle gs = make(graph, few);
+  ASSERT_EQ(nekbone_k_gs_tune(gs.get(), NEKBONE_K_GS_FLOAT, 3, nullptr, nullptr), NEKBONE_K_GS_OK)
+      << nekbone_k_gs_error_text();
+  const std::size_t n = graph.ids(rank(), size()).size();
+  const std::vector<float> before = values_of<float>(graph.ids(rank(), size()), Reduction::add,
+                                                     shapes[1], rank()),
+                           after = expected_values<float>(graph, Reduction::add, shapes[1], rank(),
+                                                          size());
+  std::vector<DeviceVector<float>> vectors;
+  std::vector<float*> arrays;
+  for (std::size_t c = 0; c < 3; ++c) {
+    vectors.push_back(
+        on_device(std::vector<float>(before.begin() + c * n, before.begin() + (c + 1) * n)));
+    arrays.push_back(vectors.back().data());
+  }
+  ASSERT_EQ(nekbone_k_gs_start(gs.get(), arrays.data(), NEKBONE_K_GS_FLOAT, 3,
+                               NEKBONE_K_GS_SEPARATE, NEKBONE_K_GS_ADD),
+            NEKBONE_K_GS_OK)
+      << nekbone_k_gs_error_text();
+  ASSERT_EQ(nekbone_k_gs_finish(gs.get()), NEKBONE_K_GS_OK) << nekbone_k_gs_error_text();
+  for (std::size_t c = 0; c < 3; ++c)
+    EXPECT_EQ(on_host(vectors[c]),
+              std::vector<float>(after.begin() + c * n, after.begin() + (c + 1) * n));
+}
+
 // A handle that exchanges in two steps leaves another one free to work meanwhile.
 TEST_F(Library, OtherWorkRunsBetweenStartAndFinish) {
   const LibraryGraph &graph = library_graphs[0], &other_graph = library_graphs[1];
