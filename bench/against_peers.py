@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """CG against Nekbone, Ax against libCEED and gs_op against gslib on a CPU: the same work, in turn, in one run.
 
-    bench/against_peers.py [--nekbone COMMAND] [--libceed COMMAND] [--gslib COMMAND] [--ranks P...]
-                           [--rounds N] [--out FILE.json] BIN_DIRECTORY
+    bench/against_peers.py [--nekbone COMMAND] [--libceed COMMAND] [--gslib COMMAND] [--drop-in COMMAND]
+                           [--nekbone-own COMMAND --nekbone-drop-in COMMAND] [--ranks P...]
+                           [--orders N...] [--rounds N] [--out FILE.json] BIN_DIRECTORY
 
 Builds of the peers are yours to make; bench/README.md says how those of the result file were made. COMMAND
 is run with arguments of the case and prints what it measured:
@@ -13,6 +14,10 @@ is run with arguments of the case and prints what it measured:
                                     one rank, counting the 111^3 DOFs inside the boundary, as ours
     gslib COMMAND RANKS             a line "ORDER ELEMENTS MS" for gs_op (add, double) on each periodic box that
                                     bench_gs has; gslib chooses its exchange itself, and so does our tuner
+    drop-in COMMAND RANKS           the same lines from the same program, linked with libnekbone_k_gslib instead of
+                                    gslib, such as bench/gs_like_gslib.c; it is compared with --gslib COMMAND
+    nekbone-own, nekbone-drop-in COMMAND ORDER RANKS
+                                    as nekbone: Nekbone with its own gather-scatter, and with libnekbone_k_gslib
 
 BP5 has no mass term, so ours has none there (lambda 0). CG solves the problem of inputs/nekbone.yaml, lambda 0.1.
 
@@ -88,8 +93,9 @@ def our_gs_op(options, ranks):
 def their_gs_op(command):
     found = {}
     for line in output(command).splitlines():
-        order, elements, milliseconds = line.split()
-        found[int(order), int(elements)] = float(milliseconds)
+        if re.match(r"\d", line):  # gslib also prints what it tried, in indented lines
+            order, elements, milliseconds = line.split()
+            found[int(order), int(elements)] = float(milliseconds)
     return found
 
 
@@ -99,18 +105,28 @@ def main():
     parser.add_argument("--nekbone", type=shlex.split)
     parser.add_argument("--libceed", type=shlex.split)
     parser.add_argument("--gslib", type=shlex.split)
+    parser.add_argument("--drop-in", type=shlex.split)
+    parser.add_argument("--nekbone-own", type=shlex.split)
+    parser.add_argument("--nekbone-drop-in", type=shlex.split)
+    parser.add_argument("--orders", type=int, nargs="+", default=[order for order, _ in NEKBONE],
+                        help="those of CG and Nekbone")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--out")
     options = parser.parse_args()
+    if options.drop_in and not options.gslib:
+        parser.error("--drop-in needs --gslib, which it is compared with")
+    if bool(options.nekbone_own) != bool(options.nekbone_drop_in):
+        parser.error("--nekbone-own and --nekbone-drop-in need each other")
     options.program = str(options.bin / "nekbone-k")
     options.strategy, options.set = "device-pairwise", []
     settings = cg_rows.settings_of(options)
 
+    sides = [(order, side) for order, side in NEKBONE if order in options.orders]
     cases = {}  # name: (our rates, their rates)
     machine = None
     for _ in range(options.rounds):
-        for order, side in NEKBONE if options.nekbone else []:
+        for order, side in sides if options.nekbone else []:
             for ranks in options.ranks:
                 ours, machine = our_cg(options, order, side, ranks)
                 theirs = first_number([*options.nekbone, str(order), str(ranks)])
@@ -123,19 +139,29 @@ def main():
             rates[0].append(our_ax(options))
             rates[1].append(first_number([*options.libceed, f"/cpu/self/{backend}"]))
         for ranks in options.ranks if options.gslib else []:
-            ours, theirs = our_gs_op(options, ranks), their_gs_op([*options.gslib, str(ranks)])
-            for order, elements in ours:
-                times = cases.setdefault(("gs_op, gslib", "ms", f"order {order}, {elements} elements", ranks),
-                                         ([], []))
-                times[0].append(ours[order, elements])
-                times[1].append(theirs[order, elements])
+            theirs = their_gs_op([*options.gslib, str(ranks)])
+            measured = {"gs_op, gslib": our_gs_op(options, ranks)}
+            if options.drop_in:
+                measured["gs, gslib"] = their_gs_op([*options.drop_in, str(ranks)])
+            for comparison, ours in measured.items():
+                for order, elements in ours:
+                    times = cases.setdefault((comparison, "ms", f"order {order}, {elements} elements", ranks),
+                                             ([], []))
+                    times[0].append(ours[order, elements])
+                    times[1].append(theirs[order, elements])
+        for order, side in sides if options.nekbone_own else []:
+            for ranks in options.ranks:
+                rates = cases.setdefault(("Nekbone, own gs", "GFLOP/s", f"order {order}, {side}^3 elements a rank",
+                                          ranks), ([], []))
+                rates[0].append(first_number([*options.nekbone_drop_in, str(order), str(ranks)]))
+                rates[1].append(first_number([*options.nekbone_own, str(order), str(ranks)]))
 
-    print(f"{'comparison':12} {'case':34} {'ranks':>5} {'unit':>8} {'ours':>7} {'theirs':>7} {'ratio':>6}"
+    print(f"{'comparison':15} {'case':34} {'ranks':>5} {'unit':>8} {'ours':>7} {'theirs':>7} {'ratio':>6}"
           "  smallest..largest")
     rows = []
     for (comparison, unit, case, ranks), (ours, theirs) in cases.items():
         ratios = [one / other if unit != "ms" else other / one for one, other in zip(ours, theirs)]
-        print(f"{comparison:12} {case:34} {ranks:5} {unit:>8} {statistics.median(ours):7.2f}"
+        print(f"{comparison:15} {case:34} {ranks:5} {unit:>8} {statistics.median(ours):7.2f}"
               f" {statistics.median(theirs):7.2f} {statistics.median(ratios):6.2f}"
               f"  {min(ratios):.2f}..{max(ratios):.2f}")
         rows.append({"comparison": comparison, "case": case, "ranks": ranks, "unit": unit, "ours": ours,

@@ -72,7 +72,9 @@ pathlib.Path(out).write_text(json.dumps({"benchmarks": rows[pathlib.Path(sys.arg
 PEERS = {
     "nekbone": 'echo "2.0 GFLOP/s at order $1 on $2 ranks"',
     "libceed": 'case $1 in /cpu/self/*) echo "  1.5e2 MDOF/s" ;; *) exit 1 ;; esac',
-    "gslib": 'echo "1 64 3.0"; echo "7 16 1.0"',
+    "gslib": 'echo "   pairwise times (avg, min, max): 1e-05"; echo "1 64 3.0"; echo "7 16 1.0"',
+    "drop-in": 'echo "1 64 1.5"; echo "7 16 1.0"',
+    "faster": 'echo "3.0 GFLOP/s at order $1 on $2 ranks"',
     "talks": 'echo "no number"',
     "fails": "echo broken >&2; exit 3",
 }
@@ -159,6 +161,22 @@ class AgainstPeers(ScriptTest):
             self.assertRegex(printed, rf"order 1, 64 elements +{ranks} +ms +2\.00 +3\.00 +1\.50 ")
             self.assertRegex(printed, rf"order 7, 16 elements +{ranks} +ms +0\.50 +1\.00 +2\.00 ")
         self.assertEqual([row["theirs"] for row in self.result()["rows"]], 2 * [3 * [3.0], 3 * [1.0]])
+
+    def test_one_program_with_either_library(self):
+        printed = self.peers("--gslib", self.folder / "gslib", "--drop-in", self.folder / "drop-in")
+        for ranks in (1, 2):
+            self.assertRegex(printed, rf"(?m)^gs_op, gslib +order 1, 64 elements +{ranks} +ms +2\.00 +3\.00 +1\.50 ")
+            self.assertRegex(printed, rf"(?m)^gs, gslib +order 1, 64 elements +{ranks} +ms +1\.50 +3\.00 +2\.00 ")
+            self.assertRegex(printed, rf"(?m)^gs, gslib +order 7, 16 elements +{ranks} +ms +1\.00 +1\.00 +1\.00 ")
+        printed = self.peers("--orders", 7, "--nekbone-own", self.folder / "nekbone",
+                             "--nekbone-drop-in", self.folder / "faster")
+        self.assertEqual(len(re.findall(r"(?m)^Nekbone, own gs +order 7, .* GFLOP/s +3\.00 +2\.00 +1\.50 ", printed)),
+                         2, printed)
+        self.assertNotIn("order 9", printed)
+
+    def test_comparisons_need_both_programs(self):
+        self.assertIn("--gslib", self.peers("--drop-in", self.folder / "drop-in", code=2))
+        self.assertIn("need each other", self.peers("--nekbone-own", self.folder / "nekbone", code=2))
 
     def test_a_peer_that_fails_or_prints_no_number_is_shown(self):
         self.assertIn("broken", self.peers("--nekbone", self.folder / "fails", code=1))
