@@ -110,16 +110,16 @@ TEST(QueuedCg, HistoryIsTheTextbooks) {
   for (const int order : {1, 3, 5, 8}) {
     System s(MPI_COMM_WORLD, mixed_box(), order, 0.1);
     select_queued_exchange(s);
+    CgResult plain, with_jacobi;
+    plain.history = reference_history(s.reference, s.b, ById(s.b.size(), 1), 20);
+    with_jacobi.history = reference_history(s.reference, s.b, s.by_id(s.a.inverse_diagonal()), 20);
     for_each_method(s, [&](CgVariant variant, CgLaunch launch, bool jacobi) {
-      CgResult expected;
-      expected.history = reference_history(
-          s.reference, s.b, jacobi ? s.by_id(s.a.inverse_diagonal()) : ById(s.b.size(), 1), 20);
       Method method(s, variant, launch, jacobi);
       for (int run = 0; run < 2; ++run) {  // the second run replays what the first one recorded
-        const Result result = method.solve(s.b, {20, 0});
+        const CgResult result = method.run(s.b, {20, 0});
         EXPECT_EQ(result.iterations, 20);
         EXPECT_TRUE(result.converged);
-        expect_same_history(result, expected, 1e-11);
+        expect_same_history(result, jacobi ? with_jacobi : plain, 1e-11);
       }
     });
   }
@@ -134,7 +134,7 @@ TEST(QueuedCg, WorksWithEveryExchangeStrategy) {
     s.space.gs().select(strategy);
     for_each_method(s, [&](CgVariant variant, CgLaunch launch, bool jacobi) {
       if (jacobi) return;
-      expect_same_history(Method(s, variant, launch, jacobi).solve(s.b, {21, 0}), expected, 1e-11);
+      expect_same_history(Method(s, variant, launch, jacobi).run(s.b, {21, 0}), expected, 1e-11);
     });
   }
 }
@@ -282,17 +282,18 @@ TEST(QueuedCg, RecordsAnewForAnotherExchange) {
   });
 }
 
+// Without a preconditioner, residuals stagnate after 200 to 300 iterations.
 TEST(QueuedCg, AttainsTheAccuracyOfClassicCg) {
   System s(MPI_COMM_WORLD, stretched_box(), 5, 1e-3);
   const auto attained = [&](const ById& x) { return norm(residual_of(s, s.b, x)) / norm(s.b); };
   for (const bool jacobi : {false, true}) {
     const CgVectors v = s.vectors();
-    conjugate_gradients(s.comm, s.a, jacobi ? s.jacobi() : s.plain(), v, {1000, 0});
+    conjugate_gradients(s.comm, s.a, jacobi ? s.jacobi() : s.plain(), v, {400, 0});
     const double classic = attained(s.by_id(v.x));
     EXPECT_LT(classic, 1e-11);
     for (const CgVariant variant : all_cg_variants) {
       SCOPED_TRACE(std::string(name(variant)) + (jacobi ? ", jacobi" : ""));
-      const Result result = Method(s, variant, CgLaunch::plain, jacobi).solve(s.b, {1000, 0});
+      const Result result = Method(s, variant, CgLaunch::plain, jacobi).solve(s.b, {400, 0});
       EXPECT_FALSE(result.broke_down);
       EXPECT_LE(attained(result.x), 3 * classic);
     }
