@@ -23,7 +23,8 @@ class Solve : public testing::Test {
         "mesh: {elements: [4, 4, 4], periodic: true}\norders: [3]\nproblem: taylor-green\n"
         "operator: {lambda: 1}\nverification: {error_bound: 0.2}\n"
         "gather_scatter: {audit: " +
-            std::string(audit ? "true" : "false") + ", tuning: {budget_seconds: " + m_budget +
+            std::string(audit ? "true" : "false") + m_strategies +
+            ", tuning: {budget_seconds: " + m_budget +
             "}}\n"
             "solver: {order: 3, iterations: 200, tolerance: 1e-8, " +
             solver + "}",
@@ -42,6 +43,7 @@ class Solve : public testing::Test {
   const Communicator m_comm{MPI_COMM_WORLD};
   MachineRecord m_machine = make_machine_record(m_comm);  // without paths: all are tried
   std::string m_budget = "0.1";                           // of tuning, in s
+  std::string m_strategies;                               // allowed at the levels of a V-cycle
 };
 
 TEST_F(Solve, GoesByTheChosenExchange) {
@@ -207,7 +209,11 @@ TEST_F(Solve, SelectsAVCycle) {
     EXPECT_EQ(other, name(multigrid.selected()->method));
 }
 
+// Enough to tune levels with. SelectsAVCycle tries the whole table.
+constexpr const char* few_strategies = ", strategies: [host-pairwise, host-pairwise+overlap]";
+
 TEST_F(Solve, TakesTheVCycleOfTheInput) {
+  m_strategies = few_strategies;
   const SolveRecord record = solve_by(good("good"), {},
                                       "preconditioner: multigrid, multigrid: {orders: [3, 2], "
                                       "smoother: jacobi, polynomial: chebyshev-1, degree: 2, "
@@ -224,6 +230,7 @@ TEST_F(Solve, TakesTheVCycleOfTheInput) {
 }
 
 TEST_F(Solve, ComparesMultigridWithJacobi) {
+  m_strategies = few_strategies;
   const SolveRecord record =
       solve_by(good("good"), {}, "preconditioner: multigrid", 1e15, 1e-6, true);
   EXPECT_TRUE(record.passed) << record.verdict;
@@ -235,6 +242,7 @@ TEST_F(Solve, ComparesMultigridWithJacobi) {
 
 TEST_F(Solve, DoesNotTryAVCycleThatDoesNotFit) {
   m_budget = "100";  // ends no trial
+  m_strategies = ", strategies: [host-pairwise]";
   // Enough for the first hierarchy, which the estimate has counted.
   const SolveRecord record = solve_by(
       good("good"), {}, "preconditioner: multigrid, multigrid: {smoother: jacobi, degree: 3}", 1);

@@ -45,7 +45,8 @@ class VCycleChoice : public testing::Test {
     return "mesh: {elements: [4, 4, 4], periodic: true}\norders: [3]\nproblem: taylor-green\n"
            "operator: {lambda: " +
            lambda + "}\nverification: {error_bound: 0.2}\ngather_scatter: {" + gather_scatter +
-           ", tuning: {budget_seconds: 0.1}}\nsolver: {order: 3, iterations: 200, "
+           ", strategies: [host-pairwise, host-pairwise+overlap], tuning: {budget_seconds: "
+           "0.1}}\nsolver: {order: 3, iterations: 200, "
            "tolerance: 1e-8, preconditioner: multigrid, multigrid: {" +
            multigrid + "}}";
   }
