@@ -87,6 +87,7 @@ class FieldKinds : public TunerTest, public testing::WithParamInterface<NamedKin
 };
 
 TEST_P(FieldKinds, AreExchangedRightByWhatIsSelected) {
+  m_options.minimum_rounds = 1;
   const TuningResult result = run(m_ids_gs, available_strategies(m_comm));
   for (const CandidateResult& c : result.candidates) EXPECT_TRUE(c.verified) << c.failure;
   ASSERT_GE(result.selected, 0);

@@ -55,15 +55,18 @@ TEST_F(TunerTest, DoesMoreRoundsThanTheMinimumWithinTheBudgetOrNot) {
 
 TEST_F(TunerTest, DoesTheMinimumOfRoundsWithoutABudget) {
   if (m_alone) GTEST_SKIP() << "nothing is shared";
+  const std::vector<Strategy> alike{good("a"), good("b"), good("c"), good("a+overlap", true),
+                                    good("b+overlap", true)};
   for (const int rounds : {1, 2, 9}) {
     m_options = {0, rounds};
-    const TuningResult result = run(whole_table());
+    const TuningResult result = run(rounds == 1 ? whole_table() : alike);
     EXPECT_EQ(result.rounds_alone, rounds);
     EXPECT_EQ(result.rounds_with_work, rounds);
   }
 }
 
 TEST_F(TunerTest, TakesAPinnedStrategy) {
+  m_options.minimum_rounds = 1;
   for (const Strategy& strategy : whole_table()) {
     const TuningResult result = run({strategy});
     EXPECT_EQ(result.selected, 0) << strategy.name;
