@@ -391,11 +391,12 @@ TEST(NavierStokes, GoesOnWithTheSameBitsFromAnArchive) {
       FlowOptions options = accurate(0.05);
       options.pressure.absolute = options.velocity.absolute = 1e-6;
       options.time_order = time_order;
-      options.projection = summation == Summation::ordinary ? 4 : 2;
+      options.projection = summation == Summation::ordinary ? 3 : 2;  // full within the run
       FlowRun run(MPI_COMM_WORLD, spec, 2, options, summation);
       run.begin(carried(plane, 2, spec, 0.05), 0.5);
-      constexpr int n_steps = 6;
-      const std::array<double, n_steps> lengths{0.01, 0.02, 0.02, 0.02, 0.03, 0.03};
+      constexpr int n_steps = 4;
+      static_assert(n_steps > max_time_order);
+      const std::array<double, n_steps> lengths{0.01, 0.02, 0.02, 0.03};
       std::array<MemoryArchive, n_steps> archives;
       for (int step = 0; step < n_steps; ++step) {
         run.flow.archive(archives[step]);
