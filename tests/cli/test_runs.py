@@ -20,9 +20,11 @@ EXCHANGES = [f"{memory}-{pattern}" for memory in ("device", "host") for pattern 
 ] + ["device-datatypes", "nccl", "nvshmem", "peer-memory"]
 SUMS = ["host-mpi", "host-shared", "nccl", "peer-memory"]
 STRATEGIES = EXCHANGES + [f"{name}+overlap" for name in EXCHANGES if not name.endswith("crystal")]
-# For slow runs that test something else: choosing among all takes seconds on seven ranks.
-FEW = {"gather_scatter__strategies": "[device-pairwise, host-alltoall, host-neighbour+overlap]",
-       "solver__variant": "classic", "solver__launch": "host"}
+ALL = {"gather_scatter__strategies": "all"}
+# For runs that test something else: choosing among all takes seconds on seven ranks.
+FEW_EXCHANGES = {
+    "gather_scatter__strategies": "[device-pairwise, host-alltoall, host-neighbour+overlap]"}
+FEW = FEW_EXCHANGES | {"solver__variant": "classic", "solver__launch": "host"}
 # An order that builds do not compile by default.
 RUN_TIME_ORDER = 17
 
@@ -37,8 +39,8 @@ class RunTest(harness.CliTest):
     """Runs that must pass. Checks the properties of every report."""
 
     def passing(self, ranks, **changes):
-        """Runs the small case with changes. Returns its report and the run."""
-        run = self.run_program(ranks, "smoke.yaml", *small(**changes))
+        """Runs the small case, by default with few exchanges, with changes. Returns its report and the run."""
+        run = self.run_program(ranks, "smoke.yaml", *small(**(FEW_EXCHANGES | changes)))
         return self.check_passed(run, ranks), run
 
     def keeping(self, ranks, **cached):
@@ -259,7 +261,8 @@ class Ranks(RunTest):
     """The result does not depend on the number of ranks."""
 
     def test_same_solution(self):
-        self.assert_same_solution(self.reports(*((ranks, {"report__bandwidth": "true"})
+        bandwidth = {"report__bandwidth": "true"}  # of one rank and of several
+        self.assert_same_solution(self.reports(*((ranks, ALL | (bandwidth if ranks < 3 else {}))
                                                  for ranks in (1, 2, 3, 4, 7))))
 
     def test_same_solution_on_any_process_grid(self):
@@ -426,7 +429,6 @@ class Problems(RunTest):
 
     def test_deterministic_multigrid_has_the_same_bits_on_any_ranks(self):
         fixed = {"deterministic": "true", "gather_scatter__audit": "false",
-                 "gather_scatter__strategies": FEW["gather_scatter__strategies"],
                  "solver__preconditioner": "multigrid", "solver__tolerance": "1e-8"}
         reports = self.reports((1, fixed), (2, fixed), (7, fixed))
         for report in reports:
@@ -479,7 +481,7 @@ class Strategies(RunTest):
     def test_all_give_the_same_bits(self):
         # The bits are equal only on the same process grid, and with the same method of CG.
         pinned = {"orders": "[5]", "mesh__partition": "bisection", "solver__launch": "host"}
-        [whole] = self.reports((3, pinned))
+        [whole] = self.reports((3, pinned | ALL))
         [order] = whole["orders"]
         strategies = [c["strategy"] for c in order["tuning"]["candidates"] if c["available"]]
         # Strategies for GPUs are missing and, with some MPIs, the put strategies.
@@ -495,8 +497,7 @@ class Strategies(RunTest):
 
     def test_deterministic_on_any_ranks(self):
         fixed = {"deterministic": "true", "gather_scatter__audit": "false"}
-        few = {"gather_scatter__strategies": FEW["gather_scatter__strategies"]}
-        reports = self.reports((1, fixed), (2, fixed), (3, fixed), (7, fixed | few),
+        reports = self.reports((1, fixed), (2, fixed), (3, fixed | ALL), (7, fixed),
                                (4, {**fixed, "gather_scatter__strategies": "host-alltoall+overlap",
                                     "solver__all_reduce": "host-mpi"}))
         first = reports[0]["solve"]
@@ -528,7 +529,7 @@ class Strategies(RunTest):
         report, run = self.passing(3, problem="none", orders="[1, 4]",
                                    gather_scatter__tuning__early_stop="false",
                                    gather_scatter__tuning__budget_seconds="0",
-                                   gather_scatter__tuning__minimum_rounds="20")
+                                   gather_scatter__tuning__minimum_rounds="20", **ALL)
         self.assertIsNone(report["solve"])
         self.assertIsNone(report["all_reduce"])
         for order in report["orders"]:
@@ -593,7 +594,7 @@ class Strategies(RunTest):
         self.assertEqual([report["solve"]["all_reduce"] for report in reports], sums)
 
     def test_audit_compares_with_what_was_not_chosen(self):
-        report, run = self.passing(2)
+        report, run = self.passing(2, **ALL)
         audit, tuned = report["solve"]["audit"], report["orders"][-1]["tuning"]
         names = [audited["strategy"] for audited in audit["strategies"]]
         self.assertEqual(names[0], report["solve"]["strategy"])
@@ -610,7 +611,7 @@ class Strategies(RunTest):
                                      if c["verified"]})
         self.assertRegex(run.out, r"(?m)^    all-reduce  ")
         report, _ = self.passing(2, gather_scatter__audit_others="1000",
-                                 gather_scatter__tuning__budget_seconds="0")
+                                 gather_scatter__tuning__budget_seconds="0", **ALL)
         audit = report["solve"]["audit"]
         self.assertEqual(len(audit["strategies"]) - 1, audit["others"])
         for changes in ({"gather_scatter__audit": "false"},
@@ -623,8 +624,8 @@ class Strategies(RunTest):
 
     @harness.alone
     def test_choices_of_earlier_runs_are_taken(self):
-        cached = {"gather_scatter__tuning__mode": "cached",
-                  "gather_scatter__tuning__cache": str(self.new_folder() / "cache.json")}
+        cached = ALL | {"gather_scatter__tuning__mode": "cached",
+                        "gather_scatter__tuning__cache": str(self.new_folder() / "cache.json")}
         first, _ = self.keeping(2, **cached)
         for choice in [*first["orders"], first["all_reduce"]]:
             self.assertFalse(choice["replayed"])
