@@ -57,8 +57,7 @@ static slong* ids_of(struct box box, const struct comm* ranks, unsigned* count) 
   return ids;
 }
 
-/* Whether gs() of ones counts the copies of each point: 2 on a face, 4 on an edge, 8 at a vertex.
- */
+/* Whether gs() of ones counts the copies of points: 2 on a face, 4 on an edge, 8 at a vertex. */
 static int counts_copies(double* u, unsigned count, int order, struct gs_data* handle) {
   const unsigned nodes = (unsigned)order + 1;
   int right = 1;
