@@ -298,11 +298,11 @@ TEST_F(Library, SeparateArraysAreRight) {
     std::vector<float> values(components * n + 9, 0.5F), expected = values;
     std::vector<float*> arrays;
     for (std::size_t c = 0; c < components; ++c) {
-      std::copy_n(before.begin() + c * n, n, values.begin() + place[c]);
-      std::copy_n(after.begin() + c * n, n, expected.begin() + place[c]);
+      std::copy_n(before.data() + c * n, n, values.data() + place[c]);
+      std::copy_n(after.data() + c * n, n, expected.data() + place[c]);
       arrays.push_back(values.data() + place[c]);
     }
-    ASSERT_EQ(nekbone_k_gs_start(gs.get(), arrays.data(), NEKBONE_K_GS_FLOAT, 3,
+    ASSERT_EQ(nekbone_k_gs_start(gs.get(), static_cast<void*>(arrays.data()), NEKBONE_K_GS_FLOAT, 3,
                                  NEKBONE_K_GS_SEPARATE, NEKBONE_K_GS_ADD),
               NEKBONE_K_GS_OK)
         << nekbone_k_gs_error_text();
@@ -368,17 +368,17 @@ TEST_F(Library, SeparateArraysInDeviceMemoryAreRight) {
   std::vector<float*> arrays;
   for (std::size_t c = 0; c < 3; ++c) {
     vectors.push_back(
-        on_device(std::vector<float>(before.begin() + c * n, before.begin() + (c + 1) * n)));
+        on_device(std::vector<float>(before.data() + c * n, before.data() + (c + 1) * n)));
     arrays.push_back(vectors.back().data());
   }
-  ASSERT_EQ(nekbone_k_gs_start(gs.get(), arrays.data(), NEKBONE_K_GS_FLOAT, 3,
+  ASSERT_EQ(nekbone_k_gs_start(gs.get(), static_cast<void*>(arrays.data()), NEKBONE_K_GS_FLOAT, 3,
                                NEKBONE_K_GS_SEPARATE, NEKBONE_K_GS_ADD),
             NEKBONE_K_GS_OK)
       << nekbone_k_gs_error_text();
   ASSERT_EQ(nekbone_k_gs_finish(gs.get()), NEKBONE_K_GS_OK) << nekbone_k_gs_error_text();
   for (std::size_t c = 0; c < 3; ++c)
     EXPECT_EQ(on_host(vectors[c]),
-              std::vector<float>(after.begin() + c * n, after.begin() + (c + 1) * n));
+              std::vector<float>(after.data() + c * n, after.data() + (c + 1) * n));
 }
 
 // A handle that exchanges in two steps leaves another one free to work meanwhile.
@@ -570,8 +570,8 @@ TEST_F(Library, OperationsRefuseBadInputOfOneRank) {
   expect_failure(op(values.data(), 0, bad(65, 1), 0, 0), NEKBONE_K_GS_INVALID, "65 components");
   expect_failure(op(values.data(), 0, 1, bad(3, 0), 0), NEKBONE_K_GS_INVALID, "layout 3");
   std::vector<double*> arrays{values.data(), is_last() ? nullptr : values.data()};
-  expect_failure(op(arrays.data(), 0, 2, NEKBONE_K_GS_SEPARATE, 0), NEKBONE_K_GS_INVALID,
-                 "one of the arrays");
+  expect_failure(op(static_cast<void*>(arrays.data()), 0, 2, NEKBONE_K_GS_SEPARATE, 0),
+                 NEKBONE_K_GS_INVALID, "one of the arrays");
   expect_failure(op(values.data(), 0, 1, 0, bad(-1, 0)), NEKBONE_K_GS_INVALID, "operation -1");
   if (size() > 1)
     expect_failure(op(values.data(), 0, bad(3, 1), 0, 0), NEKBONE_K_GS_INVALID, "different");

@@ -80,7 +80,7 @@ ReferenceMesh::ReferenceMesh(const MeshSpec& spec, int order) : m_spec(spec), m_
     m_ids.push_back(px + m_length[0] * (py + m_length[1] * pz));
   });
   for (GlobalId point = 0; point < n_points(); ++point)
-    m_masked.push_back(on_dirichlet_face(point));
+    m_masked.push_back(on_dirichlet_face(point) ? 1 : 0);
 }
 
 int ReferenceMesh::element_number(const std::array<int, 3>& element) const {

@@ -120,7 +120,7 @@ class GatherScatter {
  private:
   template <class T>
   static void* addresses(const std::vector<T*>& arrays) {
-    return const_cast<T**>(arrays.data());  // the library only reads the list
+    return static_cast<void*>(const_cast<T**>(arrays.data()));  // the library only reads the list
   }
   static void check(int code) {
     if (code != NEKBONE_K_GS_OK) throw Error(code, nekbone_k_gs_error_text());
