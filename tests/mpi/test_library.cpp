@@ -10,6 +10,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -22,6 +23,7 @@
 #include "library/nekbone_k/gs.hpp"
 #include "reduce/reduction.hpp"
 #include "support/contains.hpp"
+#include "support/reference_operator.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -217,6 +219,23 @@ class Library : public testing::Test {
     EXPECT_TRUE(contains(text, part)) << text;
   }
 
+  // Every operation on values in device memory, which on a CPU is host memory.
+  template <class T>
+  void expect_right_on_device(nekbone_k_gs* gs, const LibraryGraph& graph,
+                              const Shape& shape) const {
+    for (const Reduction op : all_reductions) {
+      const auto values =
+          to_device("values", values_of<T>(graph.ids(rank(), size()), op, shape, rank()));
+      ASSERT_EQ(nekbone_k_gs_op(gs, values.data(), gs::type_of<T>(), shape.components, shape.layout,
+                                number_of(op)),
+                NEKBONE_K_GS_OK)
+          << nekbone_k_gs_error_text();
+      EXPECT_EQ(to_host(values), expected_values<T>(graph, op, shape, rank(), size()))
+          << graph.name << ", " << name(op) << ", " << shape.components << " components, layout "
+          << shape.layout;
+    }
+  }
+
   nlohmann::json report(nekbone_k_gs* gs) const {
     const char* text = nullptr;
     EXPECT_EQ(nekbone_k_gs_report(gs, &text), NEKBONE_K_GS_OK) << nekbone_k_gs_error_text();
@@ -312,44 +331,13 @@ TEST_F(Library, SeparateArraysAreRight) {
   }
 }
 
-// On a CPU, device memory is host memory.
-template <class T>
-DeviceVector<T> on_device(const std::vector<T>& values) {
-  DeviceVector<T> copy("values", values.size());
-  Kokkos::deep_copy(copy, Kokkos::View<const T*, Kokkos::HostSpace>(values.data(), values.size()));
-  return copy;
-}
-
-template <class T>
-std::vector<T> on_host(const DeviceVector<T>& values) {
-  std::vector<T> copy(values.size());
-  Kokkos::deep_copy(Kokkos::View<T*, Kokkos::HostSpace>(copy.data(), copy.size()), values);
-  return copy;
-}
-
-template <class T>
-void expect_right_on_device(nekbone_k_gs* gs, const LibraryGraph& graph, const Shape& shape,
-                            int rank, int size) {
-  for (const Reduction op : all_reductions) {
-    const DeviceVector<T> values = on_device(values_of<T>(graph.ids(rank, size), op, shape, rank));
-    const std::vector<T> expected = expected_values<T>(graph, op, shape, rank, size);
-    ASSERT_EQ(nekbone_k_gs_op(gs, values.data(), gs::type_of<T>(), shape.components, shape.layout,
-                              number_of(op)),
-              NEKBONE_K_GS_OK)
-        << nekbone_k_gs_error_text();
-    EXPECT_EQ(on_host(values), expected)
-        << graph.name << ", " << name(op) << ", " << shape.components << " components, layout "
-        << shape.layout;
-  }
-}
-
 TEST_P(LibraryGraphs, ValuesInDeviceMemoryAreRight) {
   const OwnedHandle gs = make(GetParam(), few);
   for (const Shape& shape : shapes) {
-    expect_right_on_device<double>(gs.get(), GetParam(), shape, rank(), size());
-    expect_right_on_device<float>(gs.get(), GetParam(), shape, rank(), size());
-    expect_right_on_device<std::int32_t>(gs.get(), GetParam(), shape, rank(), size());
-    expect_right_on_device<std::int64_t>(gs.get(), GetParam(), shape, rank(), size());
+    expect_right_on_device<double>(gs.get(), GetParam(), shape);
+    expect_right_on_device<float>(gs.get(), GetParam(), shape);
+    expect_right_on_device<std::int32_t>(gs.get(), GetParam(), shape);
+    expect_right_on_device<std::int64_t>(gs.get(), GetParam(), shape);
   }
 }
 
@@ -367,8 +355,7 @@ TEST_F(Library, SeparateArraysInDeviceMemoryAreRight) {
   std::vector<DeviceVector<float>> vectors;
   std::vector<float*> arrays;
   for (std::size_t c = 0; c < 3; ++c) {
-    vectors.push_back(
-        on_device(std::vector<float>(before.data() + c * n, before.data() + (c + 1) * n)));
+    vectors.push_back(to_device("values", std::span<const float>(before.data() + c * n, n)));
     arrays.push_back(vectors.back().data());
   }
   ASSERT_EQ(nekbone_k_gs_start(gs.get(), static_cast<void*>(arrays.data()), NEKBONE_K_GS_FLOAT, 3,
@@ -377,7 +364,7 @@ TEST_F(Library, SeparateArraysInDeviceMemoryAreRight) {
       << nekbone_k_gs_error_text();
   ASSERT_EQ(nekbone_k_gs_finish(gs.get()), NEKBONE_K_GS_OK) << nekbone_k_gs_error_text();
   for (std::size_t c = 0; c < 3; ++c)
-    EXPECT_EQ(on_host(vectors[c]),
+    EXPECT_EQ(to_host(vectors[c]),
               std::vector<float>(after.data() + c * n, after.data() + (c + 1) * n));
 }
 

@@ -295,12 +295,6 @@ std::vector<AssembledPoint> assembled_points(const AssembledSpace& space,
   return points;
 }
 
-std::vector<double> to_host(const DeviceVector<double>& vector) {
-  std::vector<double> values(vector.extent(0));
-  Kokkos::deep_copy(Kokkos::View<double*, HostMemory>(values.data(), values.size()), vector);
-  return values;
-}
-
 DeviceVector<double> to_assembled(const AssembledSpace& space, const ReferenceMesh& mesh,
                                   const ById& values) {
   std::vector<double> assembled(space.size(), 0);

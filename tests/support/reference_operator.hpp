@@ -116,7 +116,12 @@ struct AssembledPoint {
 std::vector<AssembledPoint> assembled_points(const AssembledSpace& space,
                                              const ReferenceMesh& mesh);
 
-std::vector<double> to_host(const DeviceVector<double>& vector);
+template <class T>
+std::vector<T> to_host(const DeviceVector<T>& vector) {
+  std::vector<T> values(vector.extent(0));
+  Kokkos::deep_copy(Kokkos::View<T*, HostMemory>(values.data(), values.size()), vector);
+  return values;
+}
 
 // The assembled vector of `values`; Dirichlet points and padding stay zero.
 DeviceVector<double> to_assembled(const AssembledSpace& space, const ReferenceMesh& mesh,
