@@ -108,8 +108,8 @@ def main():
     parser.add_argument("--drop-in", type=shlex.split)
     parser.add_argument("--nekbone-own", type=shlex.split)
     parser.add_argument("--nekbone-drop-in", type=shlex.split)
-    parser.add_argument("--orders", type=int, nargs="+", default=[order for order, _ in NEKBONE],
-                        help="those of CG and Nekbone")
+    parser.add_argument("--orders", type=int, nargs="+", choices=[order for order, _ in NEKBONE],
+                        default=[order for order, _ in NEKBONE], help="those of CG and Nekbone")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--out")

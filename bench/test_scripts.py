@@ -174,6 +174,9 @@ class AgainstPeers(ScriptTest):
                          2, printed)
         self.assertNotIn("order 9", printed)
 
+    def test_an_order_that_is_not_compared_is_refused(self):
+        self.assertIn("invalid choice: 8", self.peers("--orders", 8, "--nekbone", self.folder / "nekbone", code=2))
+
     def test_comparisons_need_both_programs(self):
         self.assertIn("--gslib", self.peers("--drop-in", self.folder / "drop-in", code=2))
         self.assertIn("need each other", self.peers("--nekbone-own", self.folder / "nekbone", code=2))
