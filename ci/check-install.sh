@@ -98,10 +98,10 @@ if command -v pkg-config >/dev/null && command -v mpicc >/dev/null; then
     [[ $sums == "$ranks 42" ]] || fail "own_start prints '$sums' on $ranks ranks"
   done
   # shellcheck disable=SC2046,SC2086 # lists of options
-  quietly mpicc $CFLAGS bench/gs_like_gslib.c -o "$work/gs_like_gslib" -I"$prefix/include/nekbone_k/gslib" \
+  quietly mpicc $CFLAGS bench/gs_like_gslib.c -o "$work/time_gslib" -I"$prefix/include/nekbone_k/gslib" \
     $(pkg-config --libs nekbone_k_gslib) -Wl,-rpath,"$(dirname "$folder")"
   for ranks in 1 3; do
-    boxes=$(mpirun -np "$ranks" "$work/gs_like_gslib" --quick | grep -cE '^(1|3|7|11) 64 [0-9]') ||
+    boxes=$(mpirun -np "$ranks" "$work/time_gslib" --quick | grep -cE '^(1|3|7|11) 64 [0-9]') ||
       fail "gs_like_gslib failed on $ranks ranks"
     [[ $boxes == 4 ]] || fail "gs_like_gslib times $boxes of 4 boxes on $ranks ranks"
   done
