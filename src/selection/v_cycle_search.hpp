@@ -61,9 +61,11 @@ std::optional<TrialEnd> end_of_trial(const std::vector<double>& history, const T
 /// 1. The default. If CG breaks down with it, the same in the other precision.
 /// 2. If it converges poorly, or if the budget ended before its rate was known: the robust V-cycle,
 ///    with Schwarz. This trial, like the first, has a budget of its own.
-/// 3. Others, which differ from the best so far in one choice. What matters most comes first: the
-///    degree, the orders, the polynomial and the precision; with good convergence the smoother
-///    comes second, because other levels take longer to set up.
+/// 3. Others, which differ from the best so far in one choice, in this order:
+///    - with good convergence: degree, smoother, polynomial, orders, precision. Other orders come
+///      late, because they need new levels.
+///    - with poor convergence: degree with higher ones first, orders, polynomial, smoother,
+///      precision.
 ///
 /// `try_out` measures one V-cycle; `seconds` is a clock. Both are the same on every rank.
 class VCycleSearch {
