@@ -22,9 +22,8 @@ struct LinearCost {
 
 /// Fits a line to `points`, at least one. Candidates are lines through two points, and lines
 /// through one point without latency or without slope. The fit is the candidate with the smallest
-/// sum of
-/// log(line / measured)| over all points. So small sizes count like large ones, and an outlier does
-/// not move the line. The fit is exact if the points lie on a line.
+/// sum of |log(line / measured)| over all points. So small sizes count like large ones, and an
+/// outlier does not move the line. The fit is exact if the points lie on a line.
 ///
 /// Both parameters are positive and finite. The latency is at least a hundredth of the time of the
 /// smallest size. The bytes of the largest size take at least a hundredth of its time.
