@@ -9,8 +9,8 @@
 
 namespace nekbone_k {
 
-/// The team that works on a block of elements, a lane for each: one thread on a CPU; on a GPU,
-/// where a block is one element, a thread for each line.
+/// The team that works on a block of elements, one per lane. On a CPU it is one thread. On a GPU, a
+/// block is one element, and the team has a thread per line.
 using FlowTeam = Kokkos::TeamPolicy<ExecutionSpace>::member_type;
 
 /// Calls f(0) … f(n - 1), and then waits for the team.

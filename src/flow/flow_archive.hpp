@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// What a flow needs to go on later.
+/// The state that a flow needs to continue later.
 #pragma once
 
 #include <string>
@@ -10,8 +10,9 @@
 
 namespace nekbone_k {
 
-/// Saves or restores the state of a flow. Those who have state name each piece once, for both ways:
-/// a saving archive reads the values, a restoring one sets them. All members are collective.
+/// Saves or restores the state of a flow. An object with state passes each piece by name, with the
+/// same code for both: a saving archive reads the values, a restoring one sets them. All members
+/// are collective.
 class FlowArchive {
  public:
   virtual ~FlowArchive() = default;

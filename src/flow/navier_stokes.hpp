@@ -46,11 +46,12 @@ struct FlowSolve {
   double guess_residual = 0, first_residual = 0, residual = 0;
 };
 
-/// Whether a projection is worth its time. When the space has been filled once, its cost is
-/// compared with the iterations that it saved, by the digits that each gained. If it does not pay,
-/// it pauses for many solves. The cost is timed once, in units of iterations, so that a restarted
-/// flow decides as an uninterrupted one. With deterministic sums the projection never pauses,
-/// because times differ from run to run.
+/// Decides whether a projection pays. After every 2 × (vectors of the space) solves, it compares
+/// the cost of the projection with the number of iterations that it saved. It estimates that number
+/// from the digits that the projection and an iteration gain. A projection that does not pay pauses
+/// for many solves. The cost is timed once, in units of iterations, so that a restarted flow
+/// decides like an uninterrupted one. With deterministic sums the projection never pauses, because
+/// times differ from run to run.
 class ProjectionPolicy {
  public:
   ProjectionPolicy(int most, bool always) : m_most(most), m_always(always) {}
@@ -116,18 +117,19 @@ class NavierStokes {
   void begin(double time);
   /// Advances by dt.
   FlowStep step(double dt);
-  /// Saves the state, or restores it in place of begin(): then the next steps have the same bits as
-  /// if the flow had not ended, on as many ranks, or on any number if sums are deterministic.
+  /// Saves the state, or restores it in place of begin(). The next steps then have the same bits as
+  /// without the interruption, on the same number of ranks. With deterministic sums, this holds on
+  /// any number of ranks.
   void archive(FlowArchive& archive);
 
   double time() const { return m_time; }
   const VectorField& velocity() const { return m_u[0]; }
-  /// That at the beginning of the last step; with time_order 1 the newest, too.
+  /// The velocity at the beginning of the last step; with time_order 1, that at its end.
   const VectorField& velocity_before() const { return m_u[m_options.time_order > 1 ? 1 : 0]; }
-  /// That of the last step; its mean is arbitrary.
+  /// The pressure of the last step; its mean is arbitrary.
   const DeviceVector<double>& pressure() const { return m_p[0]; }
-  /// The right-hand side of the pressure equation that a first step of dt would have: something to
-  /// choose a preconditioner by.
+  /// The right-hand side of the pressure equation of a first step of dt. The run selects a
+  /// preconditioner with it.
   DeviceVector<double> first_pressure_source(double dt);
 
   /// The vectors of the pressure solves, for other use between steps.

@@ -40,8 +40,8 @@ class ProjectionSpace {
   /// Overwrites x. The space must not be full. Collective.
   void add(const DeviceVector<double>& x, const DeviceVector<double>& ax);
 
-  /// Saves or restores the vectors as fields NAME/0, NAME/1, … Of a space that has more vectors
-  /// than this one can have, it restores none. Collective.
+  /// Saves or restores the vectors as fields NAME/0, NAME/1, … Restores none if the saved space has
+  /// more vectors than this one can hold. Collective.
   void archive(const std::string& name, FlowArchive& archive);
 
  private:

@@ -18,7 +18,7 @@ class StepLengths {
   /// Keeps a reference.
   explicit StepLengths(const FlowCase& flow);
 
-  /// Begins at the largest speed in units of nodes per time.
+  /// Begins a flow. `speed` is the largest speed, in nodes per unit of time.
   void begin(double speed);
   /// Saves the lengths, or restores them in place of begin().
   void archive(FlowArchive& archive);

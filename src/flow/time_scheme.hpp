@@ -28,9 +28,9 @@ struct TimeCoefficients {
 TimeCoefficients time_coefficients(int order, const std::vector<double>& steps);
 
 /// Steps with which a run of BDFk/EXTk at constant `dt` begins. They are short at first, because
-/// the first steps have fewer levels and thus a lower order, and grow by a ratio at which
-/// BDF3 with variable steps is stable (Calvo, Grande and Grigorieff 1990, have
-/// 1.501). Their sum is 2 dt; for order 1 there are none.
+/// the first steps have fewer levels and thus a lower order. They grow by 1.5 per step; BDF3 with
+/// variable steps is stable up to a ratio of 1.501 (Calvo, Grande and Grigorieff 1990). Their sum
+/// is 2 dt; for order 1 there are none.
 std::vector<double> starting_steps(int order, double dt);
 
 }  // namespace nekbone_k

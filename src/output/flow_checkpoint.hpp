@@ -22,8 +22,9 @@ using FlowState = std::function<void(FlowArchive&)>;
 /// Texts of a checkpoint, such as the input of the run, by name.
 using CheckpointTexts = std::map<std::string, std::string>;
 
-/// Writes a checkpoint beside `path` and renames it, so that `path` is always whole: the earlier
-/// one or this one. Collective; throws FileError on all ranks, and leaves the earlier one then.
+/// Writes a checkpoint to a new file beside `path` and renames it, so that `path` always holds a
+/// complete checkpoint. Collective. If it fails, it throws FileError on all ranks, and the earlier
+/// checkpoint remains.
 void save_flow(const Communicator& comm, const std::string& path, const AssembledSpace& space,
                const CheckpointTexts& texts, const FlowState& state);
 

@@ -36,7 +36,7 @@ class Hdf5File {
   /// Creates a file, or opens one to read it. `comm` outlives the object.
   static Hdf5File create(const Communicator& comm, const std::string& path);
   static Hdf5File open(const Communicator& comm, const std::string& path);
-  /// Closes it; what was not closed by close() may be incomplete.
+  /// Closes the file. Without a call of close(), the file may be incomplete.
   ~Hdf5File();
   Hdf5File(Hdf5File&& other) noexcept
       : m_comm(other.m_comm),
@@ -45,7 +45,7 @@ class Hdf5File {
         m_writes(other.m_writes) {}
   Hdf5File(const Hdf5File&) = delete;
   Hdf5File& operator=(const Hdf5File&) = delete;
-  /// Waits until everything is written, and reports what failed.
+  /// Waits until everything is written and closes the file. Throws if any of this failed.
   void close();
 
   void write_text(const std::string& name, const std::string& text);

@@ -36,7 +36,7 @@ std::string name(const MultigridMethod& method);
 std::string multigrid_comparison(const SolveRecord& solve);
 /// The V-cycles that were tried for the pressure, the time series and the time of a flow.
 std::string flow_text(const FlowRecord& flow, ReportDetail detail);
-/// Its lines in the result.
+/// The lines of a flow in the section Result.
 std::string flow_lines(const FlowRecord& flow);
 /// Follows solve_text() under the same heading.
 std::string comparisons_text(const SolveRecord& solve);

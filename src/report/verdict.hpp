@@ -14,7 +14,7 @@ namespace nekbone_k {
 /// A missing check counts as a failure.
 bool has_passed(const RunRecord& record);
 
-/// Whether the run stopped before its end with all that it did right, and saved.
+/// Whether a flow stopped before its end and saved a checkpoint, and all results so far are right.
 bool was_stopped(const RunRecord& record);
 
 }  // namespace nekbone_k

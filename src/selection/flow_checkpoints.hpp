@@ -14,8 +14,8 @@
 
 namespace nekbone_k {
 
-/// Throws InputError on every rank if the case has checkpoints or fields to write that this build
-/// cannot write, or not there. Collective.
+/// Throws InputError on every rank if the case writes checkpoints or fields, and this build cannot
+/// write them or their files cannot be written. Collective.
 void require_output(const Communicator& comm, const Case& input);
 
 /// Saves a flow every few steps, at its end, when the job is asked to end by a signal, and before

@@ -41,10 +41,10 @@ struct FlowRestart {
   }
 };
 
-/// Reads the checkpoint that `input` goes on from, if it does, and pins those choices of that run
-/// in `input` that `input` leaves open: the V-cycle and, on as many ranks, the partition and the
-/// strategies, as far as this build has them. Throws InputError on every rank if the file is no
-/// checkpoint of the same mesh, order and order in time. Collective.
+/// Reads the checkpoint that `input` names, if any. Pins the choices of that run in `input`, unless
+/// `input` pins others: the V-cycle and, on the same number of ranks, the partition and the
+/// strategies that this build has. Throws InputError on every rank if the file is no checkpoint of
+/// the same mesh, order and order in time. Collective.
 std::optional<FlowRestart> plan_restart(const Communicator& comm, Case& input);
 
 }  // namespace nekbone_k

@@ -31,10 +31,11 @@ struct FlowConditions {
   std::optional<FlowRestart> restart;
 };
 
-/// Runs the flow of a case on a space of its order: sets it up, selects the V-cycle for the
-/// pressure on the first right-hand side, takes the steps, saves checkpoints, and compares with
-/// what is known. Ends at once, with a verdict, if a step fails, and where FlowCheckpoints says so.
-/// Throws InputError on every rank if the checkpoint of a restart cannot be read. Collective.
+/// Runs the flow of a case on a space of its order. It selects the V-cycle for the pressure on the
+/// first right-hand side, takes the steps, saves checkpoints, and compares with an exact solution
+/// or a reference. If a step fails, it ends with a verdict. It also ends where FlowCheckpoints
+/// stops it. Throws InputError on every rank if the checkpoint of a restart cannot be read.
+/// Collective.
 FlowRecord run_flow(const Communicator& comm, const Case& input, AssembledSpace& space,
                     const GeometricFactors& factors, const FlowStrategies& strategies,
                     const FlowConditions& conditions, TuningGuard& guard, Progress& progress,
