@@ -9,8 +9,8 @@ namespace nekbone_k {
 
 /// Starts MPI and Kokkos, unless they run. What it starts also ends: Kokkos at the beginning of
 /// MPI_Finalize, because it cannot start twice, and MPI at the exit of the program. Collective over
-/// all processes of the job if MPI does not run. Returns why Kokkos does not run, if so: MPI does,
-/// so the ranks can compare what they got. Throws InputError if MPI has ended.
+/// all processes of the job if MPI does not run. If Kokkos cannot start, returns the reason, so
+/// that the ranks can compare it by MPI; empty otherwise. Throws InputError if MPI has ended.
 std::string start_process();
 
 /// Counts handles, so that Kokkos is not ended while one exists: its memory would be freed later.

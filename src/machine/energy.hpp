@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// The energy that CPUs, their memory and GPUs use, where the machine tells.
+/// The energy that CPUs, their memory and GPUs use, from the counters of the machine.
 #pragma once
 
 #include <filesystem>
@@ -22,7 +22,7 @@ enum class EnergyKind { package, dram, gpu };
 struct EnergyCounter {
   EnergyKind kind;
   std::function<std::optional<double>()> read;  ///< J since some moment; nothing if it fails
-  double range = std::numeric_limits<double>::infinity();  ///< J after which it begins anew at 0
+  double range = std::numeric_limits<double>::infinity();  ///< J after which it restarts at 0
 };
 
 /// The counters of one kind of interface, or why there are none.
@@ -59,8 +59,8 @@ struct EnergyOptions {
   /// Shortest measurement with CPU counters alone, and with GPUs, s. RAPL updates its counters
   /// about every millisecond. NVML does not say how often it does; this assumes 0.1 s.
   double least_seconds = 0.1, least_gpu_seconds = 2;
-  /// Seconds after which go_on() reads the counters. Those of RAPL begin anew after some minutes of
-  /// full load, and no difference may contain two beginnings.
+  /// Seconds after which go_on() reads the counters. Those of RAPL restart at 0 after some minutes
+  /// of full load. Between two readings, a counter may restart once at most.
   double read_after = 30;
 };
 
@@ -68,8 +68,8 @@ struct EnergyOptions {
 /// CPUs, and the first rank that uses a GPU reads that one. Counters count all processes.
 class EnergyMeter {
  public:
-  /// Leaves out all CPUs if those of one node cannot be read, and all GPUs likewise, because part
-  /// of the energy would look like all of it. Collective.
+  /// Omits all CPUs if those of one node cannot be read, and all GPUs likewise. A partial sum could
+  /// be mistaken for the whole energy. Collective.
   explicit EnergyMeter(const Communicator& comm, const EnergyOptions& options = {});
 
   /// Begins a measurement. Not collective.

@@ -13,9 +13,9 @@ namespace nekbone_k {
 /// Mund 2002, section 4.1).
 ///
 /// A dual vector (a residual) has the sum over all elements at each DOF. Pᵀ must count each DOF
-/// once, so an element takes half of the values at its faces, a quarter at its edges and an eighth
-/// at its corners: that is how many elements of a box share them. At Dirichlet points there is no
-/// DOF.
+/// once. In a box, two elements share a point of a face, four a point of an edge and eight a
+/// corner. An element therefore takes a half, a quarter or an eighth of these values. At Dirichlet
+/// points there is no DOF.
 template <class T>
 class OrderTransfer final : public Transfer<T> {
  public:

@@ -121,15 +121,17 @@ class EllipticOperatorOf {
   AxhelmArgumentsOf<T> element_arguments(const Vector& u, const Vector& au, LocalIndex first_block,
                                          LocalIndex last_block) const;
 
-  /// Minimum traffic of one apply() on this rank, in bytes, each kernel's data counted once: the
-  /// factors (six values per local point if stored); u; the element results, those on surfaces once
-  /// more to form rows; the rows; and the lists of entries and points. If the element kernel adds
-  /// to rows, the rows count three times: to clear, read and write them.
+  /// Minimum traffic of one apply() on this rank, in bytes. It counts the data of each kernel once:
+  /// - the factors (six values per local point if stored), and u;
+  /// - the element results; those on surfaces once more, to form rows;
+  /// - the rows; three times if the element kernel adds to them: to clear, read and write them;
+  /// - the lists of entries and points.
   double least_bytes() const;
 
-  /// The inverse of A's diagonal, for the Jacobi preconditioner; zero in padding. In a periodic
-  /// direction of one element, the inverse of the sum of diagonals of element matrices: it leaves
-  /// out products of the two ends of an element, which are one DOF. In device memory. Collective.
+  /// The inverse of A's diagonal, for the Jacobi preconditioner; zero in padding. In device memory.
+  /// In a periodic direction of one element, both ends of the element are one DOF. There it is the
+  /// inverse of the sum of the diagonals of element matrices, without products of both ends.
+  /// Collective.
   DeviceVector<double> inverse_diagonal() const requires(has_products);
 
  private:

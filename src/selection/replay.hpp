@@ -58,10 +58,12 @@ DecisionKey make_v_cycle_key(const Case& input, const MeshSpec& mesh, const Mach
 /// What an earlier run chose for `key`. Collective, as find_kept_grid().
 KeptChoice find_kept_choice(const Communicator& comm, const Case& input, const DecisionKey& key);
 
-/// Stores the choices of a run in the cache, after CG. Stores none if `doubt` says why all timings
-/// are unreliable, none that was wrong or slower than another in CG, and none of multigrid if CG
-/// or the flow did not pass. Notes the outcome at each choice and returns a summary; empty without
-/// choices. Collective.
+/// Stores the choices of a run in the cache, after CG. It stores
+/// - no choice if `doubt`, the reason why all timings are unreliable, is not empty;
+/// - no choice that was wrong in CG, or slower than another;
+/// - no choice of multigrid if CG or the flow did not pass.
+///
+/// Notes the outcome at each choice and returns a summary; empty without choices. Collective.
 std::string keep_choices(const Communicator& comm, const Case& input, const std::string& doubt,
                          RunRecord& record);
 

@@ -114,8 +114,12 @@ struct UpdateResidual {
   }
 };
 
-/// With w = A z from before: p = z + beta p and s = w + beta s, so that s = A p; then x = x + alpha
-/// p and r = r - alpha s. The products r·r and r·z of the new r.
+/// The single-reduction variant. It begins with w = A z of the previous z:
+///
+///     p = z + beta p;   s = w + beta s = A p
+///     x = x + alpha p;  r = r - alpha s
+///
+/// Forms the products r·r and r·z of the new r.
 template <class Preconditioner>
 struct SingleReductionTerms {
   static constexpr int n_products = 2;
@@ -158,9 +162,12 @@ struct SingleReductionTerms {
   }
 };
 
-/// With w = A z, m = M w and n = A m from before: t = n + beta t, s = w + beta s and p = z + beta
-/// p, so that s = A p and t = A M s; then x = x + alpha p, r = r - alpha s, w = w - alpha t and m =
-/// M w. The products r·r, r·z and w·z of the new vectors.
+/// The pipelined variant. It begins with w = A z, m = M w and n = A m of the previous z:
+///
+///     p = z + beta p;   s = w + beta s = A p;  t = n + beta t = A M s
+///     x = x + alpha p;  r = r - alpha s;       w = w - alpha t;  m = M w
+///
+/// Forms the products r·r, r·z and w·z of the new vectors.
 template <class Preconditioner>
 struct PipelinedTerms {
   static constexpr int n_products = 3;
