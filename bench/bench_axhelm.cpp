@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The operator at every compiled order and one that is not: the element kernel alone, by each
-// geometry, with results on surfaces stored and, where it can, added; that kernel on floats; and
-// the whole of it with the gather-scatter.
+// The operator at every compiled order, and at one order with the run-time kernel:
+// - the element kernel alone, by each geometry, with surface results stored and, if it can, added;
+// - the element kernel on floats;
+// - all of Ax, with the gather-scatter.
 #include <fmt/format.h>
 
 #include "mesh/gll.hpp"

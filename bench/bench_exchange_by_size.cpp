@@ -84,8 +84,8 @@ struct SizeCase {
   std::map<std::string, Timing> timings;
 };
 
-/// A copy into the memory of the partner, and one from there at the same time, without a kernel of
-/// ours: the rate of the link between them by other means than an exchange's.
+/// Copies into the memory of the partner and back at the same time, by Kokkos::deep_copy. They show
+/// the rate of the link without an exchange.
 struct PeerCopies {
   PeerCopies(const Bench& bench, std::size_t bytes) : from("nekbone_k: copied", bytes) {
     const Communicator& comm = bench.comm();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The gather-scatter on periodic boxes of about two million local points: its part on one rank, the
-// exchange of assembled shared DOFs by every strategy, and the whole from plain ids.
+// The gather-scatter on periodic boxes of about two million local points. It times the on-rank
+// part, the exchange of shared DOFs by every strategy, and gs_op from plain ids.
 #include <fmt/format.h>
 
 #include <algorithm>
