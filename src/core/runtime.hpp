@@ -31,9 +31,9 @@ class Runtime {
   Unwinding m_unwinding;
 };
 
-/// Starts Kokkos in a program of somebody else: throws InputError for an invalid number of threads,
-/// and InternalError if Kokkos throws. Kokkos itself may still end the program, for example if an
-/// environment variable that begins with KOKKOS_ is invalid.
+/// Starts Kokkos in a program that uses the library. Throws InputError for an invalid number of
+/// threads, and InternalError if Kokkos throws. Kokkos itself may still end the program, for
+/// example if an environment variable that begins with KOKKOS_ is invalid.
 void start_kokkos_or_throw();
 
 /// Whether this process is the first rank of its job, by the variables of the launcher: for use

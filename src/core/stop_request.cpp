@@ -30,7 +30,7 @@ StopRequest::StopRequest() {
   sigemptyset(&action.sa_mask);
   for (std::size_t s = 0; s < noted.size(); ++s) {
     sigaction(noted[s], nullptr, &usual[s]);
-    // Who ignores a signal, e.g. under nohup, goes on to do so.
+    // A process that ignores a signal, e.g. under nohup, still ignores it.
     if (usual[s].sa_handler != SIG_IGN) sigaction(noted[s], &action, nullptr);
   }
 }

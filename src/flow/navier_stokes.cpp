@@ -237,7 +237,7 @@ void NavierStokes::archive(FlowArchive& archive) {
     const std::string number = std::to_string(level);
     archive.field("velocity/" + number, m_u[level].values);
     archive.field("pressure/" + number, m_p[level]);
-    // A step computes the newest advection anew.
+    // Each step computes the newest advection again.
     if (level > 0) archive.field("advection/" + number, m_advection[level].values);
   }
   m_pressure_space.archive("earlier pressures", archive);

@@ -16,7 +16,7 @@
 
 namespace nekbone_k {
 
-/// When a solve of the flow stops: at the larger of both. ‖r‖ is that of the assembled residual.
+/// A solve of the flow stops at the larger of both tolerances; r is the assembled residual.
 struct FlowTolerance {
   double absolute = 0;  ///< of ‖r‖ / √volume
   double relative = 0;  ///< of ‖r‖ / ‖b‖

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// What the drop-in for gslib prints.
+/// Messages of the drop-in for gslib.
 #pragma once
 
 #include <string>
 
 namespace nekbone_k::gslib {
 
-/// Prints why `function` cannot go on, and ends the job: functions of gslib return no codes.
+/// Prints why `function` failed, and ends the job, because functions of gslib return no codes.
 [[noreturn]] void die(const char* function, const std::string& why);
 
 /// Prints a line to standard output.

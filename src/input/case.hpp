@@ -39,7 +39,7 @@ struct Case {
   FlowCase flow;              ///< if that is the problem
   CheckpointCase checkpoint;  ///< of the flow
   FieldOutputCase output;     ///< of the flow
-  std::string restart;        ///< checkpoint that the flow goes on from; empty: none
+  std::string restart;        ///< checkpoint from which the flow continues; empty: none
   std::string reference;      ///< file with the enstrophy of the flow over time; may be empty
 
   int solver_order = 7;

@@ -7,10 +7,11 @@
 
 namespace nekbone_k {
 
-/// Starts MPI and Kokkos, unless they run. What it starts also ends: Kokkos at the beginning of
-/// MPI_Finalize, because it cannot start twice, and MPI at the exit of the program. Collective over
-/// all processes of the job if MPI does not run. If Kokkos cannot start, returns the reason, so
-/// that the ranks can compare it by MPI; empty otherwise. Throws InputError if MPI has ended.
+/// Starts MPI and Kokkos, unless they run. If it starts Kokkos, it ends Kokkos at the beginning of
+/// MPI_Finalize, because Kokkos cannot start twice. If it starts MPI, it ends MPI at program exit.
+/// Collective over all processes of the job if MPI does not run. If Kokkos cannot start, returns
+/// the reason, so that the ranks can compare it by MPI; empty otherwise. Throws InputError if MPI
+/// has ended.
 std::string start_process();
 
 /// Counts handles, so that Kokkos is not ended while one exists: its memory would be freed later.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Checkpoints: files from which a flow goes on.
+/// Checkpoints: files from which a flow continues.
 #pragma once
 
 #include <functional>

@@ -33,7 +33,7 @@ class AllReduce {
   /// if the values of another rank do not come.
   virtual void wait(std::span<double> sums) = 0;
 
-  /// The all-reduce for a kernel that goes on with the sums; valid as long as the object. Null, on
+  /// The all-reduce for a kernel that uses the sums itself; valid as long as the object. Null, on
   /// all ranks, if the strategy needs the host. A caller may alternate between both ways.
   virtual const DeviceSum* in_kernel() const { return nullptr; }
   /// Throws InternalError if a kernel did not get the values of another rank. Call it after the

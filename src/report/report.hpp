@@ -50,7 +50,7 @@ std::string closing_text(const RunRecord& record, bool has_file = true);
 /// The figure of merit, by Nekbone's FLOP count and in DOFs.
 std::string figure_of_merit_text(const SolveRecord& solve);
 
-/// The line on the energy of `n` iterations or steps (`noun`) for so many DOFs; `work_per_joule` is
+/// The line on the energy of `n` iterations or steps (`noun`) for `dofs` DOFs; `work_per_joule` is
 /// the unit of the DOFs that a joule pays for. Empty if no energy was measured.
 std::string energy_line(const EnergyRecord& energy, int n, const char* noun, std::int64_t dofs,
                         const char* work_per_joule);

@@ -27,7 +27,7 @@ std::string series_table(const FlowRecord& flow, ReportDetail detail) {
   const std::size_t every =
       detail == ReportDetail::full ? 1 : std::max<std::size_t>(1, (n + most_rows - 1) / most_rows);
   for (std::size_t r = 0; r < n; ++r) {
-    // The last row always, and every so many before it.
+    // The last row, and rows before it at equal distances.
     if ((n - 1 - r) % every != 0) continue;
     const FlowRow& row = flow.rows[r];
     std::vector<std::string> cells{fmt::format("{:.4g}", row.time),

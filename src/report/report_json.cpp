@@ -271,7 +271,7 @@ Json checksum_json(const std::optional<std::uint64_t>& checksum) {
   return checksum ? Json(fmt::format("{:016x}", *checksum)) : Json(nullptr);
 }
 
-/// The energy of `n` iterations or steps for so many DOFs. The names of the last two keys are
+/// The energy of `n` iterations or steps for `dofs` DOFs. The names of the last two keys are
 /// given.
 Json energy_json(const EnergyRecord& e, int n, std::int64_t dofs, const char* j_per_one,
                  const char* dofs_per_j) {

@@ -255,7 +255,7 @@ class FlowRun {
     }
   }
 
-  /// Adds a row of the step if it is time to. Returns whether the flow can go on; else the record
+  /// Adds a row of the step if it is due. Returns whether the flow can continue; else the record
   /// says why not.
   bool is_good(const FlowStep& step) {
     if (!step.converged()) {

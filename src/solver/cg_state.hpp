@@ -157,7 +157,7 @@ struct SetAlphaAndBeta {
     if (of != Of::b && !is_done(s)) s.beta = sums[1] / s.earlier_r_dot_z;
     double energy = sums[2] - s.beta * s.beta * s.earlier_p_dot_ap;
     if (energy <= 0 && is_rounding(s)) {
-      // Not the fault of A. Begin anew along z, or wait for the next replacement of r.
+      // Not the fault of A. Restart along z, or wait for the next replacement of r.
       s.beta = 0;
       s.p_dot_ap = energy = sums[2];
       if (energy <= 0) return;

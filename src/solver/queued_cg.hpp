@@ -44,7 +44,7 @@ concept QueuedOperator = requires(const Op& a, const DeviceVector<double>& v) {
 template <QueuedOperator Op>
 class QueuedCg {
  public:
-  /// Iterations between two looks at the state; a graph has as many.
+  /// Iterations between two looks at the state, and the iterations of a graph.
   static constexpr int batch = 20;
   /// Iterations after which the residual is replaced.
   static constexpr int replaced_after = 100;
@@ -206,7 +206,7 @@ class QueuedCg {
     }
   }
 
-  /// Launches iterations, by the graph if it has as many.
+  /// Launches n iterations; by the graph, if n is its number of iterations.
   void launch_iterations(int n) const {
     if (m_graph && n == batch) return m_graph->replay();
     for (int i = 0; i < n; ++i) iterate();

@@ -21,7 +21,7 @@ struct PathOptions {
 };
 
 /// Times operations in interleaved rounds on all ranks. It keeps the first exception of a rank and
-/// runs nothing more on that rank; other ranks go on.
+/// runs nothing more on that rank; other ranks continue.
 class PathMeter {
  public:
   /// An operation may leave kernels running.
