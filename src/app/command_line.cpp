@@ -95,7 +95,7 @@ void require_nothing_left(const CLI::App& app, const std::string& input) {
   }
 }
 
-/// Throws InputError unless `files`, what an option named, is at most one name of a file.
+/// Throws InputError unless `files`, the values of an option, are at most one name of a file.
 void require_one_file(const std::string& option, const std::vector<std::string>& files,
                       const char* example) {
   if (files.size() > 1)

@@ -134,7 +134,7 @@ void ProjectionPolicy::count(const Communicator& comm, const FlowSolve& solve,
     const double digits = std::log10(solve.first_residual / solve.residual) / solve.iterations;
     m_saved += digits > 0 ? std::log10(solve.guess_residual / solve.first_residual) / digits : 0;
   } else if (solve.projected) {
-    // The guess was good enough, which an iteration at least would have cost.
+    // The guess met the tolerance. Without the projection, the solve takes one iteration or more.
     m_saved += 1;
   }
   if (++m_solves < 2 * m_most) return;
@@ -311,7 +311,7 @@ FlowSolve NavierStokes::solve_from_guess(const Op& a, ProjectionSpace& space,
   if (adds) {
     const double begin_to_add = wall_seconds();
     if (outcome.projected && space.is_full()) {
-      // The space begins anew with the whole correction.
+      // The space restarts with the whole correction.
       space.project(v.b, v.v.p);
       add(v.v.p, v.v.x);
     } else if (outcome.projected) {
@@ -398,8 +398,8 @@ double NavierStokes::estimated_bytes(const BoxMesh& mesh, const FlowOptions& opt
   const auto inside =
       ElementLayout::estimate(mesh.nq(), static_cast<double>(mesh.box().volume())).interior;
   const double vector = sizeof(double) * (mesh.lattice_volume() + inside);
-  // Velocities, advection and pressures; û and two more; a diagonal; b, A guess, x, r, p and Ap of
-  // both solves, and z; earlier solutions; the diagonal of A.
+  // In this order: velocities, advection and pressures; û, two more vectors and a diagonal; b, A
+  // guess, x, r, p and Ap of both solves; z; earlier solutions; the diagonal of A.
   const double vectors = options.time_order * (2 * n_components + 1) + 4 * n_components +
                          6 * (n_components + 1) + 1 +
                          double{1} * options.projection * (n_components + 1) + 1;

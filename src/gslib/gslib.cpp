@@ -101,7 +101,8 @@ int operation_number(gs_op op, const char* function) {
   }
 }
 
-/// What changes no bit of a result: also a sum of -0.0 and a maximum of infinities.
+/// The neutral value of an operation. It changes no bit of a result, not even of a sum of -0.0 or
+/// of a maximum of infinities.
 template <class T>
 T neutral(gs_op op) {
   using Limits = std::numeric_limits<T>;
@@ -148,7 +149,8 @@ std::uint32_t node_of(T value) {
   return static_cast<std::uint32_t>(static_cast<std::int64_t>(value));
 }
 
-/// The operation on one component, also on flagged points: the caller restores those that get none.
+/// The operation on one component. It also writes to flagged points; the caller restores those that
+/// get no result.
 template <class T>
 void combine_leading_bits(const gs_data& data, const Values& values, unsigned component,
                           bool flagged_contribute, const char* function) {
@@ -317,8 +319,8 @@ nekbone_k_gs* make_gs(const long long* id, std::size_t n, MPI_Comm comm, const s
   return gs;
 }
 
-/// Per point, whether it is flagged after all copies but one are. The owner's rank depends on the
-/// id, so that no rank owns all.
+/// Per point, whether it is flagged if all copies of an id but one are flagged. The owner of an id
+/// depends on the id, so that no rank owns all.
 std::vector<bool> flags_but_one(nekbone_k_gs* gs, const long long* id, std::size_t n, MPI_Comm comm,
                                 const char* function) {
   int rank = 0, size = 1;
@@ -456,6 +458,6 @@ void gslib_gs_wait(int handle) {
   auto& all = waits();
   if (handle < 0 || handle >= static_cast<int>(all.size()) || all[handle] == nullptr)
     die("gs_wait", "no operation has the handle " + std::to_string(handle));
-  // Another operation of the same handle may have ended this one; then this ends that one early.
+  // A second operation of the same handle ends the first one. Then this ends the second one early.
   finish(*std::exchange(all[handle], nullptr));
 }

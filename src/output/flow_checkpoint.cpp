@@ -14,7 +14,7 @@
 namespace nekbone_k {
 namespace {
 
-/// The format; another number means that older programs cannot read it, or newer ones not that.
+/// The format. The number changes if older and newer programs cannot read each other's files.
 constexpr const char* format = "nekbone-k flow checkpoint 1";
 
 /// The shape of fields, and this rank's part.

@@ -22,7 +22,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// What keeps a flow from going on with another input, in words; empty if nothing does.
+/// Why a flow cannot continue with another input; empty if it can.
 std::string mismatch(const Case& then, const Case& now) {
   const auto differs = [](const char* key, const auto& before, const auto& given) {
     return fmt::format("was written with {} {}, and the input has {}", key, before, given);

@@ -59,7 +59,7 @@ std::uint64_t checksum_of(const Communicator& comm, const AssembledSpace& space,
   return all;
 }
 
-/// What to do after a stop.
+/// The text on a stop, and how to continue.
 std::string stopped_text(const FlowRecord& record) {
   return record.checkpoint_failure.empty()
              ? fmt::format("{} after step {}; go on with --restart {}", record.stopped,
@@ -91,7 +91,7 @@ void judge(const Case& input, FlowRecord& record) {
   }
 }
 
-/// A flow on its way from the beginning, or from a checkpoint, to the verdict.
+/// A flow from the beginning, or from a checkpoint, to the verdict.
 class FlowRun {
  public:
   FlowRun(const Communicator& comm, const Case& input, AssembledSpace& space,
@@ -288,7 +288,7 @@ class FlowRun {
                        seconds_text(step_seconds * std::max(0, m_lengths.total() - m_done)));
   }
 
-  /// Compares the end with what is known of it.
+  /// Compares the velocity at the end with the exact solution, if there is one.
   void compare() {
     if (m_space.is_deterministic())
       m_record.checksum = checksum_of(m_comm, m_space, m_flow->velocity());
