@@ -14,6 +14,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   list(APPEND nk_warnings -Wno-restrict) # GCC bug 105651: warns about std::string's operator+
 endif()
 target_compile_options(nk_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${nk_warnings}>")
+# GCC collects garbage only above 1 GB, which saves a tenth of its time. Large objects then take
+# 1.7 instead of 1.4 GB.
+target_compile_options(nk_options INTERFACE
+  "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=1000000>")
 
 if(NEKBONE_K_SANITIZE)
   # Checks of every pointer double the compile time, and the address sanitizer finds most of the
