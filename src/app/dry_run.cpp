@@ -121,7 +121,7 @@ std::string would_tune_text(const Communicator& comm, const RunPlan& plan, int o
   if (overlapped > 0)
     text += fmt::format("; {} of them overlapped with {}", overlapped,
                         fits ? "Ax" : "the on-rank gather-scatter");
-  if (input.is_flow()) text += "; for fields of three components and of one";
+  if (input.is_flow()) text += "; for fields of three components, not overlapped, and of one";
   text += fmt::format("; {} per {}\n", bytes_text(fits ? full : plain), budget.place);
   if (!is_compiled_order(order))
     text += fmt::format(

@@ -18,9 +18,6 @@
 
 namespace nekbone_k {
 
-/// The strategies that the case selects for tuning, in its order.
-std::vector<Strategy> chosen_strategies(const Case& input);
-
 /// This rank's part of one polynomial order: the numbered mesh and the geometric factors of A.
 class Discretization {
  public:

@@ -205,13 +205,13 @@ ExitCode run(const Communicator& comm, Case input, const MpiTrial& trial, Report
 
   TuningWatch watch(comm, input.tuning_journal, input.tuning_patience, record.machine);
   display.progress().stage("trying MPI's transfers");
-  record.machine.transfers = probe_transfers(comm, chosen_strategies(input), watch, trial);
+  record.machine.transfers = probe_transfers(comm, input.chosen_strategies(), watch, trial);
   display.show(transfers_text(*record.machine.transfers));
   record.warn(watch.complaint());
   for (const std::string& failure : earlier_failures(input, watch)) record.warn(failure);
   NarrowedGuard guard = without_wrong_transfers(watch, *record.machine.transfers);
   display.progress().stage("measuring the machine's paths");
-  record.machine.paths = measure_paths(comm, chosen_strategies(input), guard);
+  record.machine.paths = measure_paths(comm, input.chosen_strategies(), guard);
   display.show(paths_text(*record.machine.paths));
 
   tune_grid(comm, input, record.machine, plan.budget, guard, display.progress(), record.grid);

@@ -59,12 +59,6 @@ void record_mesh(const Communicator& comm, const AssembledSpace& space, double i
 
 }  // namespace
 
-std::vector<Strategy> chosen_strategies(const Case& input) {
-  std::vector<Strategy> chosen;
-  for (const std::string& name : input.strategies) chosen.push_back(*find_strategy(name));
-  return chosen;
-}
-
 TunedOrder tune_order(const Communicator& comm, const Case& input, const MeshSpec& mesh, int order,
                       const MachineRecord& machine, const AllReduceStrategy* all_reduce,
                       const MemoryBudget& budget, TuningGuard& guard, Progress& progress) {
@@ -118,8 +112,8 @@ TunedOrder tune_order(const Communicator& comm, const Case& input, const MeshSpe
     };
   }
   progress.stage(fmt::format("order {}: tuning the gather-scatter", order));
-  tune_or_replay(input, "exchanges", mesh.partition, machine, space.gs(), chosen_strategies(input),
-                 work, guard, record);
+  tune_or_replay(input, "exchanges", mesh.partition, machine, space.gs(),
+                 input.strategies_to_tune(), work, guard, record);
   return tuned;
 }
 

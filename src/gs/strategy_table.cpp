@@ -24,6 +24,8 @@
 namespace nekbone_k {
 namespace {
 
+constexpr const char* overlap_suffix = "+overlap";
+
 std::vector<Strategy> make_table() {
   const std::string device = std::string(DeviceMemory::name()) + ", direct";
   const std::string host = "Host, staged";
@@ -127,7 +129,7 @@ std::vector<Strategy> make_table() {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (!lines[i].group.can_overlap) continue;
     Strategy overlapped = table[i];
-    overlapped.name += "+overlap";
+    overlapped.name += overlap_suffix;
     overlapped.description += ", overlapped with Ax";
     overlapped.overlapped = true;
     overlapped.cost.one_kernel = false;
@@ -153,6 +155,12 @@ const Strategy* find_strategy(const std::string& name) {
   for (const Strategy& strategy : all_strategies())
     if (strategy.name == name) return &strategy;
   return nullptr;
+}
+
+const Strategy& without_overlap(const Strategy& strategy) {
+  if (!strategy.overlapped) return strategy;
+  return *find_strategy(
+      strategy.name.substr(0, strategy.name.size() - std::string_view(overlap_suffix).size()));
 }
 
 std::string why_unavailable(const Communicator& comm, const Strategy& strategy) {

@@ -45,6 +45,9 @@ const Strategy& first_strategy();
 /// The strategy of that name, or nullptr.
 const Strategy* find_strategy(const std::string& name);
 
+/// What an overlapped strategy is without work meanwhile; any other one is itself.
+const Strategy& without_overlap(const Strategy& strategy);
+
 /// The reason why `strategy` is unavailable in this build or on this machine; empty if it is
 /// available. Collective, with the same result on every rank.
 std::string why_unavailable(const Communicator& comm, const Strategy& strategy);

@@ -15,6 +15,7 @@
 #include "core/errors.hpp"
 #include "core/format.hpp"
 #include "core/kernel_graph.hpp"
+#include "gs/strategy_table.hpp"
 #include "input/input_keys.hpp"
 #include "input/partition_input.hpp"
 #include "input/yaml_reader.hpp"
@@ -217,6 +218,23 @@ std::vector<Case::TunedField> Case::fields_to_tune() const {
     fields.push_back({order, is_flow() ? FieldKind{} : field_kind});
   }
   return fields;
+}
+
+std::vector<Strategy> Case::chosen_strategies() const {
+  std::vector<Strategy> chosen;
+  for (const std::string& name : strategies) chosen.push_back(*find_strategy(name));
+  return chosen;
+}
+
+std::vector<Strategy> Case::strategies_to_tune() const {
+  if (!is_flow() || field_kind.components == 1) return chosen_strategies();
+  std::vector<Strategy> plain;
+  for (const Strategy& chosen : chosen_strategies()) {
+    const Strategy& strategy = without_overlap(chosen);
+    const auto is_same = [&](const Strategy& other) { return other.name == strategy.name; };
+    if (std::none_of(plain.begin(), plain.end(), is_same)) plain.push_back(strategy);
+  }
+  return plain;
 }
 
 std::vector<int> Case::orders_to_tune() const {

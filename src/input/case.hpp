@@ -68,6 +68,11 @@ struct Case {
 
   FieldKind field_kind;                 ///< of the exchanged field; the default if CG solves
   std::vector<std::string> strategies;  ///< names of the table, in its order
+  /// The strategies of these names.
+  std::vector<Strategy> chosen_strategies() const;
+  /// Those to tune for field_kind. A flow does no work while it exchanges its vectors, so that the
+  /// plain strategy stands for an overlapped one there.
+  std::vector<Strategy> strategies_to_tune() const;
   TunerOptions tuning;
   double grid_budget_seconds = 1;  ///< for timing process grids; 0: select by the cost model
   TuningMode tuning_mode = TuningMode::measure;

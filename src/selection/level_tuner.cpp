@@ -13,12 +13,6 @@
 namespace nekbone_k {
 namespace {
 
-std::vector<Strategy> allowed_strategies(const Case& input) {
-  std::vector<Strategy> allowed;
-  for (const std::string& name : input.strategies) allowed.push_back(*find_strategy(name));
-  return allowed;
-}
-
 MultigridLevel describe(const LevelPlan& plan) {
   return {.order = plan.order, .elements = plan.mesh.elements, .total_dofs = plan.total_dofs()};
 }
@@ -50,7 +44,7 @@ LevelTuner::Choice LevelTuner::choose(typename Multigrid<T>::Level& level, doubl
   OrderRecord record;
   record.order = level.plan.order;
   tune_or_replay(input, "exchanges of levels", level.plan.mesh.partition, m_machine, gs,
-                 allowed_strategies(m_input), overlap_work(*level.a, level.v.z, level.v.az),
+                 m_input.chosen_strategies(), overlap_work(*level.a, level.v.z, level.v.az),
                  m_guard, record);
   if (record.tuning.selected < 0)
     throw InternalError(fmt::format(

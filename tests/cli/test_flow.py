@@ -284,6 +284,16 @@ class Results(FlowTest):
             for name in ("energy", "enstrophy"):
                 self.assertAlmostEqual(rows[-1][name], flows[0][1][-1][name], delta=1e-7)
 
+    def test_vectors_are_not_overlapped(self):
+        run = self.flow(2, gather_scatter__strategies="[device-pairwise+overlap]")
+        self.assertEqual(run.code, 0, str(run))
+        report = self.report(run)
+        tried = [[candidate["strategy"] for candidate in order["tuning"]["candidates"]]
+                 for order in report["orders"]]
+        self.assertEqual(tried, [["device-pairwise"], ["device-pairwise+overlap"]], str(run))
+        self.assertEqual([report["flow"][name] for name in ("vector_strategy", "scalar_strategy")],
+                         ["device-pairwise", "device-pairwise+overlap"])
+
     def test_planes_of_the_vortex(self):
         number = {"x": 1, "y": 2, "z": 0.5}  # wave numbers
         planes = ("xy", "yz", "zx")
@@ -579,7 +589,7 @@ class Refusals(FlowTest):
         self.assert_readable(run)
         words = " ".join(run.out.split())
         self.assertIn("flow from abc, viscosity 0.05", words, str(run))
-        self.assertIn("for fields of three components and of one", words, str(run))
+        self.assertIn("for fields of three components, not overlapped, and of one", words, str(run))
         self.assertIn("Would run the flow from abc at order 3 to time 0.1, in steps of 0.02 ", words, str(run))
         self.assertNotIn("CG", run.out, str(run))
         self.assert_files(run, "a.txt", "flow.csv")

@@ -20,6 +20,7 @@ namespace nekbone_k {
 namespace {
 
 using testing::ElementsAre;
+using testing::UnorderedElementsAre;
 
 using Texts = std::vector<std::string>;
 
@@ -245,6 +246,23 @@ TEST(CaseKeys, OfOtherProblemsAreFixedByAFlow) {
   EXPECT_EQ(other.fields_to_tune().back().order, 5);
   EXPECT_EQ(other.fields_to_tune().back().kind, FieldKind{});
   EXPECT_FALSE(other.is_flow());
+}
+
+// A flow does no work while it exchanges vectors.
+TEST(CaseKeys, OfVectorsOfAFlowHaveNoOverlap) {
+  const auto names = [](const Case& run) {
+    std::vector<std::string> tuned;
+    for (const Strategy& strategy : run.strategies_to_tune()) tuned.push_back(strategy.name);
+    return tuned;
+  };
+  Case run = parse(
+      "problem: flow\ngather_scatter: {strategies: [device-pairwise, device-persistent+overlap, "
+      "device-pairwise+overlap]}");
+  run.field_kind = {3, Precision::double_};
+  EXPECT_THAT(names(run), UnorderedElementsAre("device-pairwise", "device-persistent"));
+  run.field_kind = {};
+  EXPECT_THAT(names(run), UnorderedElementsAre("device-pairwise", "device-persistent+overlap",
+                                               "device-pairwise+overlap"));
 }
 
 TEST(CaseKeys, OneValueHoldsForAllDirections) {
