@@ -119,9 +119,12 @@ Placement find_placement(const Communicator& comm, const NodeLayout& layout,
 
 std::string unknown_variables(const char* const* environment) {
   // NEKBONE_K_TEST_ is for the tests, whose MPI library reads it.
-  constexpr std::array<std::string_view, 5> known{
-      "NEKBONE_K_CACHE", "NEKBONE_K_MPI_TRIAL", "NEKBONE_K_MPI_TRIAL_SECONDS",
-      "NEKBONE_K_PEER_MEMORY_ON_SHARED_GPU", "NEKBONE_K_RANKS_PER_NODE"};
+  constexpr std::array<std::string_view, 6> known{"NEKBONE_K_CACHE",
+                                                  "NEKBONE_K_GSLIB_OPTIONS",
+                                                  "NEKBONE_K_MPI_TRIAL",
+                                                  "NEKBONE_K_MPI_TRIAL_SECONDS",
+                                                  "NEKBONE_K_PEER_MEMORY_ON_SHARED_GPU",
+                                                  "NEKBONE_K_RANKS_PER_NODE"};
   std::vector<std::string_view> unknown;
   for (; *environment != nullptr; ++environment) {
     const std::string_view setting = *environment, name = setting.substr(0, setting.find('='));
