@@ -149,27 +149,25 @@ void FlowElements::sum_shares(const VectorField& out) {
 
 namespace {
 
-void set_operands(const double* (&to)[n_components], const VectorField& from) {
-  for (int c = 0; c < n_components; ++c) to[c] = from.values.data() + c * from.size();
-}
-void set_results(double* (&to)[n_components], const VectorField& from) {
-  for (int c = 0; c < n_components; ++c) to[c] = from.values.data() + c * from.size();
+template <class T>
+void set_components(T* (&to)[n_components], const VectorField& of) {
+  for (int c = 0; c < n_components; ++c) to[c] = of.values.data() + c * of.size();
 }
 
 }  // namespace
 
 void FlowElements::advection(const VectorField& u, const VectorField& out) {
   FlowElementArguments a = arguments();
-  set_operands(a.u, u);
-  set_results(a.out, out);
+  set_components(a.u, u);
+  set_components(a.out, out);
   run(m_gauss ? FlowKernel::advection : FlowKernel::nodal_advection, a);
   sum_shares(out);
 }
 
 void FlowElements::curl(const VectorField& u, const VectorField& out) {
   FlowElementArguments a = arguments();
-  set_operands(a.u, u);
-  set_results(a.out, out);
+  set_components(a.u, u);
+  set_components(a.out, out);
   run(FlowKernel::curl, a);
   sum_shares(out);
 }
@@ -182,8 +180,8 @@ void FlowElements::vorticity(const VectorField& u, const VectorField& out) {
 void FlowElements::pressure_source(const VectorField& f, const VectorField& vorticity, double nu,
                                    const DeviceVector<double>& out) {
   FlowElementArguments a = arguments();
-  set_operands(a.u, f);
-  set_operands(a.other, vorticity);
+  set_components(a.u, f);
+  set_components(a.other, vorticity);
   a.nu = nu;
   a.out[0] = out.data();
   a.surface[0] = m_space.surface_values().data();
@@ -196,14 +194,14 @@ void FlowElements::pressure_source(const VectorField& f, const VectorField& vort
 void FlowElements::gradient(const DeviceVector<double>& p, const VectorField& out) {
   FlowElementArguments a = arguments();
   a.u[0] = p.data();
-  set_results(a.out, out);
+  set_components(a.out, out);
   run(FlowKernel::gradient, a);
   sum_shares(out);
 }
 
 FlowSums FlowElements::sums(const VectorField& u) {
   FlowElementArguments a = arguments();
-  set_operands(a.u, u);
+  set_components(a.u, u);
   run(FlowKernel::sums, a);
   FlowSums sums;
   double squares = 0;

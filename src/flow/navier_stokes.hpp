@@ -64,8 +64,6 @@ class ProjectionPolicy {
              double solve_seconds);
   /// Counts a solve during a pause. Not collective.
   void skip();
-  /// Iterations saved per solve by the last decision, as estimated.
-  double saved_iterations() const { return m_saved_iterations; }
   /// Saves or restores everything but times, which differ from rank to rank. Collective.
   void archive(const std::string& name, FlowArchive& archive);
 
