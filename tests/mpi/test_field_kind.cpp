@@ -111,7 +111,7 @@ TEST_P(FieldKinds, AreWhatIsTimed) {
 TEST_P(FieldKinds, AreVerifiedBeforeAnythingIsTimed) {
   bad_item_bytes = GetParam().item_bytes;
   const TuningResult result = run({bad_for_some("bad"), good("good")});
-  if (m_alone) return;
+  if (m_alone) GTEST_SKIP() << "nothing is shared";
   EXPECT_EQ(result.selected, 1);
   const std::string& failure = result.candidates[0].failure;
   EXPECT_EQ(failure.find("WRONG add of " + GetParam().value + ": DOF "), 0U) << failure;
@@ -121,7 +121,7 @@ TEST_P(FieldKinds, AreVerifiedBeforeAnythingIsTimed) {
 TEST_P(FieldKinds, AreVerifiedAgainByTheExchangeThatWasTimed) {
   // The tuner excludes the first winner, then the second.
   const TuningResult result = run({turns_wrong("turns"), turns_wrong("hides", true)});
-  if (m_alone) return;
+  if (m_alone) GTEST_SKIP() << "nothing is shared";
   EXPECT_EQ(result.selected, -1);
   for (const CandidateResult& candidate : result.candidates) {
     const std::string& failure = candidate.failure;
@@ -136,7 +136,7 @@ TEST_P(FieldKinds, AreWhatIsPredicted) {
   const MachinePaths paths =
       measure_paths(m_comm, strategies, m_guard, {.seconds = 0, .least_rounds = 3});
   const TuningResult result = tune(m_gs, m_kind, strategies, m_work, m_options, m_guard, &paths);
-  if (m_alone) return;
+  if (m_alone) GTEST_SKIP() << "nothing is shared";
   const auto predicted = [&](double item_bytes) {
     return predict(m_comm, strategies[0].cost, m_gs.plan(), nodes_of_ranks(m_comm), paths,
                    item_bytes)
