@@ -29,8 +29,9 @@ for before, word in zip(words, words[1:]):
         print(word)
 EOF
 )
-mapfile -t changed < <(ci/changed-files.sh '^src/.*[.]hpp$' "${1:-HEAD~10}" | sed 's|^src/||')
-if [[ ${#changed[@]} -eq 0 ]]; then exit 0; fi
+headers=$(ci/changed-files.sh '^src/.*[.]hpp$' "${1:-HEAD~10}") || exit $?
+if [[ -z $headers ]]; then exit 0; fi
+mapfile -t changed < <(sed 's|^src/||' <<<"$headers")
 mapfile -t including < <(
   cd src
   printf '#include "%s"\n' "${changed[@]}" | grep -rlF --include='*.hpp' -f - . | sed 's|^\./||' | sort

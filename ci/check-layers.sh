@@ -5,7 +5,7 @@
 #   solver <- multigrid <- flow <- output <- input <- report <- doctor, selection <- app; each from
 #   multigrid on may include all below it; tuning <- library <- gslib, which includes only its header
 #   of C
-# Also checks that only src/core/standard_streams.cpp writes to stdout and stderr. Other writers
+# Also checks that bench/ includes nothing of src/app, and that only src/core/standard_streams.cpp writes to stdout and stderr. Other writers
 # would end or hang a run if a stream cannot be written, or print characters that a terminal cannot
 # show. Excepted is src/gslib/messages.cpp, which is no part of the program.
 # Prints each line that breaks these rules. Exits with 1 if there is one.
@@ -30,6 +30,7 @@ for layer in multigrid flow output input report doctor selection app; do
   below+=" $layer"
   allowed[$layer]=$below
 done
+allowed[selection]=${allowed[selection]/ doctor/}
 violations=0
 for folder in src/*/; do
   layer=$(basename "$folder")
@@ -46,6 +47,10 @@ for folder in src/*/; do
     fi
   done < <(grep -rnE '^ *# *include +["<][^">]*/' "$folder")
 done
+while IFS= read -r line; do
+  echo "$line: bench must not include from app"
+  violations=$((violations + 1))
+done < <(grep -rnE '^ *# *include +"app/' bench --include='*.cpp' --include='*.hpp' | cut -d: -f1,2)
 while IFS= read -r line; do
   echo "$line: print by core/standard_streams.hpp"
   violations=$((violations + 1))

@@ -13,8 +13,11 @@ if ! command -v clang-tidy-19 >/dev/null 2>&1 && ! ci/apt.sh clang-tidy-19; then
   echo "not checked: there is no clang-tidy 19"
   exit 77
 fi
-mapfile -t files < <(ci/changed-files.sh '^(src|tests|bench)/.*[.]cpp$' "${1:-HEAD~10}" | sed "${MOST:-8}q")
-if [[ ${#files[@]} -eq 0 ]]; then exit 0; fi
+changed=$(ci/changed-files.sh '^(src|tests|bench)/.*[.]cpp$' "${1:-HEAD~10}") || exit $?
+if [[ -z $changed ]]; then exit 0; fi
+mapfile -t all <<<"$changed"
+files=("${all[@]:0:${MOST:-8}}")
+echo "checking ${#files[@]} of ${#all[@]} changed sources"
 
 # Each file is checked alone, with Kokkos Serial, which needs no omp.h of clang.
 cmake --preset dev -B "$build" -DNEKBONE_K_SANITIZE=OFF -DCMAKE_UNITY_BUILD=OFF \
