@@ -156,10 +156,11 @@ const CLI::App& add_options(CLI::App& app, Options& options) {
             "Override a key of the input: --set solver.order=5 (may be repeated)");
   add_texts(app, "--report", "FILE", options.reports, "Write the JSON report to FILE");
   add_texts(app, "--restart", "FILE", options.restarts,
-            "Go on with a flow from a checkpoint (checkpoint.every)");
+            "Continue a flow from a checkpoint (checkpoint.every)");
   app.add_flag("--brief", options.brief, "Print only the result of the run");
   app.add_flag("--full", options.full, "List every candidate in the tables of the report");
-  app.add_flag("--dry-run", options.dry_run, "Check the input and say what would be done");
+  app.add_flag("--dry-run", options.dry_run,
+               "Check the input and print the plan, without running it");
   app.add_flag("--list-strategies", options.list_strategies,
                "List the exchange strategies and the all-reduces");
   app.add_flag("--list-keys{yaml}", options.list_keys,

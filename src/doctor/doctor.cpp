@@ -136,7 +136,7 @@ std::vector<Availability> try_exchanges(const Communicator& comm, TuningGuard& g
   say(comm, fmt::format("\n{}", heading("Exchange strategies available here, alike with +overlap "
                                         "where they have it")));
   if (comm.size() == 1)
-    say(comm, "  One rank has nobody to exchange with; with more, some may not be available.\n");
+    say(comm, "  One rank exchanges nothing; with several ranks, some may be unavailable.\n");
   std::vector<Availability> results;
   Verifier verifier(comm, ring_and_one(comm));
   for (const Strategy& strategy : all_strategies()) {

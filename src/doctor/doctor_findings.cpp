@@ -73,10 +73,10 @@ void add_strategy_faults(const DoctorRecord& record, Findings& findings) {
       if (one.wrong.empty()) continue;
       const bool came_to_its_end = one.wrong.starts_with("WRONG");
       findings.push_back(
-          {one.name + (came_to_its_end ? fault : " does not come to its end"),
-           std::string("nothing to do for nekbone-k, which verifies and leaves it out; ") +
-               (came_to_its_end ? "" : "if it was only slow, give a longer --patience; ") +
-               "tell those who maintain the MPI, the driver or the network"});
+          {one.name + (came_to_its_end ? fault : " does not finish"),
+           std::string("nothing to do for nekbone-k: runs exclude it; ") +
+               (came_to_its_end ? "" : "if it was only slow, raise --patience; ") +
+               "report it to the maintainers of the MPI, the driver or the network"});
     }
   };
   add(record.exchanges, " exchanges wrong data");
@@ -89,10 +89,10 @@ void add_journaled(const DoctorRecord& record, Findings& findings) {
     for (const Availability& one : tried) {
       if (!one.is_journaled) continue;
       const std::size_t end = std::min(one.why_not.find("; "), one.why_not.size());
-      const std::string what = one.why_not.substr(0, end) + ", so that runs leave it out";
+      const std::string what = one.why_not.substr(0, end) + ", so that runs skip it";
       if (std::none_of(findings.begin(), findings.end(),
                        [&](const Finding& finding) { return finding.what == what; }))
-        findings.push_back({what, "if somebody ended that job, or what it met is mended, " +
+        findings.push_back({what, "if someone ended that job, or if the fault is fixed, " +
                                       one.why_not.substr(std::min(end + 2, one.why_not.size()))});
     }
   };
@@ -199,8 +199,8 @@ void add_device_faults(const DoctorRecord& record, Findings& findings) {
         {fmt::format("{}, {} at {}", far.text(),
                      far.ranks.size() > 1 ? "their GPUs are" : "its GPU is", nodes_text(far.place)),
          "bind each rank to cores next to its GPU: mpirun --map-by ppr:N:numa --bind-to core for N "
-         "GPUs a NUMA node, or srun --gpus-per-task=1 --gpu-bind=closest (nvidia-smi topo -m shows "
-         "which are)"});
+         "GPUs per NUMA node, or srun --cpu-bind=map_ldom:... in the order of the GPUs (nvidia-smi "
+         "topo -m shows it)"});
 }
 
 void add_network_faults(const DoctorRecord& record, Findings& findings) {
@@ -215,9 +215,9 @@ void add_network_faults(const DoctorRecord& record, Findings& findings) {
 
 void add_build_faults(const DoctorRecord& record, Findings& findings) {
   if (record.slow_build)
-    findings.push_back({fmt::format("this is a build to find defects with ({}), many times slower",
+    findings.push_back({fmt::format("this is a build for debugging ({}), many times slower",
                                     record.machine.build_type),
-                        "build with a preset that is for speed: openmp, serial, cuda or hip"});
+                        "build with the preset openmp, serial, cuda or hip"});
   if (record.unused_gpu && record.kernels_on_host)
     findings.push_back({"a node has a GPU, but in this build kernels run on the host",
                         "build with cmake --preset cuda or hip, unless the host is meant"});

@@ -38,7 +38,7 @@ std::string doctor_header_text(const DoctorRecord& record) {
   text += machine_text(machine, false);
   text += shared_cores_text(machine);
   text +=
-      labelled_line("threads", fmt::format("{} a rank; the node of rank 0 has {}", record.threads,
+      labelled_line("threads", fmt::format("{} per rank; the node of rank 0 has {}", record.threads,
                                            counted(record.online_cores.front(), "core")));
   text += per_rank("NUMA nodes", record.numa_nodes);
   if (!record.kernels_on_host) text += per_rank("of devices", record.device_numa_nodes);
@@ -83,7 +83,7 @@ std::string probe_result_text(const MpiProbe& probe) {
   for (const ProbeEntry& entry : probe.entries)
     if (!entry.ok()) text += labelled_line("", failure_text(entry));
   if (probe.stuck)
-    text += labelled_line("", "what comes after a transfer that came to no end was not tried");
+    text += labelled_line("", "transfers after one that did not finish were not tried");
   return text;
 }
 

@@ -205,8 +205,8 @@ std::vector<Key> make_table() {
       key("solver.iterations", field(&Case::iterations), Integers{1, max_int},
           "Exact number of iterations if `solver.tolerance` is 0, else the maximum."),
       key("solver.tolerance", field(&Case::tolerance), Numbers{.at_least = 0, .below = 1},
-          "CG stops when the norm of the residual is below this fraction of that of the right-hand "
-          "side, and the run fails if it does not get there. 0: CG does all iterations."),
+          "CG stops when the norm of the residual is below this fraction of the norm of the "
+          "right-hand side. The run fails if CG does not reach it. 0: CG does all iterations."),
       choice(
           "solver.vector_ops", field(&Case::vector_ops), "The kernels of vector operations.",
           {{VectorOps::fused, "kernels of this program, several operations in each"},

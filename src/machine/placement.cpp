@@ -23,8 +23,8 @@ std::string crowded_node(const Placement& p) {
   if (threads <= p.usable_cores) return "";
   const bool has_more = p.usable_cores < p.online_cores;
   return fmt::format(
-      "{} runs {} threads on {}{}; {}{}use fewer ranks, or timings mean little", p.host, threads,
-      counted(p.usable_cores, "core"),
+      "{} runs {} threads on {}{}; {}{}use fewer ranks, otherwise timings are unreliable", p.host,
+      threads, counted(p.usable_cores, "core"),
       has_more ? fmt::format(", those of its {} that they may use", p.online_cores) : "",
       has_more ? "see the launcher's --bind-to and what the job was given, " : "",
       p.threads > 1 ? "set OMP_NUM_THREADS or " : "");
@@ -66,8 +66,8 @@ std::string short_quota(const Placement& p) {
 std::string shared_device(const Placement& p) {
   if (p.ranks_on_device <= 1) return "";
   return fmt::format(
-      "{} ranks share {}; run one rank a GPU, or show each rank its own (CUDA_VISIBLE_DEVICES, "
-      "ROCR_VISIBLE_DEVICES), or timings mean little",
+      "{} ranks share {}; start one rank per GPU, or show each rank its own (CUDA_VISIBLE_DEVICES, "
+      "ROCR_VISIBLE_DEVICES), otherwise timings are unreliable",
       p.ranks_on_device, p.device);
 }
 

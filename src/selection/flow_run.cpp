@@ -62,7 +62,7 @@ std::uint64_t checksum_of(const Communicator& comm, const AssembledSpace& space,
 /// The text on a stop, and how to continue.
 std::string stopped_text(const FlowRecord& record) {
   return record.checkpoint_failure.empty()
-             ? fmt::format("{} after step {}; go on with --restart {}", record.stopped,
+             ? fmt::format("{} after step {}; continue with --restart {}", record.stopped,
                            record.checkpoint_step, record.checkpoint_file)
              : fmt::format("{}, and {}", record.stopped, record.checkpoint_failure);
 }

@@ -242,8 +242,9 @@ std::size_t MultigridRun::time_in_rounds(MultigridRecord& record, std::size_t be
     record.why = "the input allows no other";
   else if (candidates[best].trial != TrialEnd::measured)
     record.why =
-        "the tuning budget ended before its rate of convergence was known; it is the robust one of "
-        "those that the input allows";
+        "the tuning budget ended before the rate of convergence of any V-cycle was known; this is "
+        "the "
+        "most robust one that the input allows";
   else if (members.size() < 2)
     record.why = "no other V-cycle came within 1.5 times its time";
   else if (affordable < 2)

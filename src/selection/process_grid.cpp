@@ -227,7 +227,7 @@ void tune_grid(const Communicator& comm, const Case& input, const MachineRecord&
                     [](const GridCandidate& c) { return c.timing && c.balanced; });
   grid.why = grid.candidates[grid.selected].timing->tie ? "the best by the model of those that tie"
              : std::none_of(grid.candidates.begin(), grid.candidates.end(), faster) ? "the fastest"
-             : eligible == 1 ? "the only one in which no rank has more elements than need be"
+             : eligible == 1 ? "the only one in which no rank has more elements than necessary"
                              : "the fastest of those that divide the elements evenly";
   if (input.tuning_mode == TuningMode::cached) make_grid_choice(input, machine, kept, grid);
 }

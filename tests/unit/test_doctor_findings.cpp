@@ -70,10 +70,10 @@ TEST(DoctorFindings, HoldTheWarningsOfTheMachineWithTheirFix) {
 TEST(DoctorFindings, NameStrategiesAndSumsThatAreWrong) {
   DoctorRecord record = healthy_host();
   record.exchanges = {{"host-put", "", "WRONG add"}, {"nccl", "not in this build"}};
-  EXPECT_EQ(only_fault(record, "tell those who maintain"), "host-put exchanges wrong data");
+  EXPECT_EQ(only_fault(record, "report it to the maintainers"), "host-put exchanges wrong data");
   record.exchanges.clear();
   record.sums = {{"host-shared", "", "WRONG: sum 3"}, {"host-mpi", ""}};
-  EXPECT_EQ(only_fault(record, "tell those who maintain"), "host-shared gives wrong sums");
+  EXPECT_EQ(only_fault(record, "report it to the maintainers"), "host-shared gives wrong sums");
 }
 
 TEST(DoctorFindings, NameOnceWhatAnEarlierJobMakesRunsLeaveOut) {
@@ -83,16 +83,15 @@ TEST(DoctorFindings, NameOnceWhatAnEarlierJobMakesRunsLeaveOut) {
       {"host-put", why, "", true}, {"host-crystal", why, "", true}, {"nccl", "none"}};
   const std::vector<Finding> findings = find_faults(record);
   ASSERT_EQ(findings.size(), 1u);
-  EXPECT_EQ(findings[0].what,
-            "host-put crashed in the run started today, so that runs leave it out");
+  EXPECT_EQ(findings[0].what, "host-put crashed in the run started today, so runs skip it");
   EXPECT_EQ(findings[0].fix,
-            "if somebody ended that job, or what it met is mended, delete j to try it again");
+            "if someone ended that job, or if the fault is fixed, delete j to try it again");
 }
 
 TEST(DoctorFindings, TellWhatIsLateFromWhatIsWrong) {
   DoctorRecord record = healthy_host();
   record.exchanges = {{"host-put", "", "threw on rank 1: a message did not come within 30 s"}};
-  EXPECT_EQ(only_fault(record, "give a longer --patience"), "host-put does not come to its end");
+  EXPECT_EQ(only_fault(record, "raise --patience"), "host-put does not finish");
 }
 
 TEST(DoctorFindings, NameRanksBoundToTheSameCore) {

@@ -44,12 +44,12 @@ TEST(Placement, WarnsOfMoreThreadsThanCores) {
   Placement placement = good_placement();
   placement.node_ranks = 3;
   EXPECT_EQ(only_warning(placement),
-            "n01 runs 12 threads on 8 cores; set OMP_NUM_THREADS or use fewer ranks, or timings "
-            "mean little");
+            "n01 runs 12 threads on 8 cores; set OMP_NUM_THREADS or use fewer ranks, otherwise "
+            "timings are unreliable");
   placement.threads = 1;
   placement.node_ranks = 9;
   EXPECT_EQ(only_warning(placement),
-            "n01 runs 9 threads on 8 cores; use fewer ranks, or timings mean little");
+            "n01 runs 9 threads on 8 cores; use fewer ranks, otherwise timings are unreliable");
 }
 
 // The job has only part of the node, or ranks are bound to the same cores.
@@ -60,13 +60,14 @@ TEST(Placement, WarnsOfMoreThreadsThanCoresThatMayBeUsed) {
   placement.usable_cores = 4;
   EXPECT_EQ(only_warning(placement),
             "n01 runs 8 threads on 4 cores, those of its 64 that they may use; see the launcher's "
-            "--bind-to and what the job was given, set OMP_NUM_THREADS or use fewer ranks, or "
-            "timings mean little");
+            "--bind-to and what the job was given, set OMP_NUM_THREADS or use fewer ranks, "
+            "otherwise timings are unreliable");
   placement.threads = 1;
   placement.usable_cores = 1;
-  EXPECT_EQ(only_warning(placement),
-            "n01 runs 2 threads on 1 core, those of its 64 that they may use; see the launcher's "
-            "--bind-to and what the job was given, use fewer ranks, or timings mean little");
+  EXPECT_EQ(
+      only_warning(placement),
+      "n01 runs 2 threads on 1 core, those of its 64 that they may use; see the launcher's "
+      "--bind-to and what the job was given, use fewer ranks, otherwise timings are unreliable");
 }
 
 TEST(Placement, WarnsOfABindingToFewerCoresThanThreads) {
@@ -143,8 +144,9 @@ TEST(Placement, WarnsOfRanksThatShareADevice) {
   Placement placement = good_placement();
   placement.ranks_on_device = 2;
   EXPECT_EQ(only_warning(placement),
-            "2 ranks share Cuda 0, NVIDIA H200 at 0000:1b:00; run one rank a GPU, or show each "
-            "rank its own (CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES), or timings mean little");
+            "2 ranks share Cuda 0, NVIDIA H200 at 0000:1b:00; start one rank per GPU, or show "
+            "each rank its own (CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES), otherwise timings are "
+            "unreliable");
 }
 
 TEST(Placement, WarnsOfPretendedNodes) {
