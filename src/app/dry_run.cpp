@@ -135,7 +135,7 @@ std::string would_tune_text(const Communicator& comm, const RunPlan& plan, int o
 std::string flow_in_words(const Case& input) {
   const FlowCase& flow = input.flow;
   return fmt::format(
-      "run the flow from {} at order {} {}, {}", name(flow.initial), input.solver_order,
+      "run the flow from {} at order {} {}, {}", flow.initial_text(), input.solver_order,
       flow.steps > 0 ? fmt::format("for {}", counted(flow.steps, "step"))
                      : fmt::format("to time {:g}", flow.end_time),
       flow.cfl > 0 ? fmt::format("by CFL number {:g} in steps of at most {:g}", flow.cfl, flow.dt)

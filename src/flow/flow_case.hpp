@@ -38,6 +38,7 @@ struct FieldOutputCase {
 
 struct FlowCase {
   FlowKind initial = FlowKind::taylor_green;
+  std::string initial_file;         ///< has the initial velocity, if not empty
   FlowPlane plane = FlowPlane::xy;  ///< of taylor_green_2d
   std::array<double, 3> translation{0, 0, 0};
   double viscosity = 1.0 / 1600;
@@ -54,6 +55,10 @@ struct FlowCase {
   std::string series = "nekbone-k-flow.csv";
   int series_every = 10;  ///< steps between rows
 
+  /// The initial velocity in words.
+  std::string initial_text() const {
+    return initial_file.empty() ? name(initial) : "'" + initial_file + "'";
+  }
   FlowOptions options() const {
     const auto of = [&](double value) {
       return tolerance == FlowToleranceKind::absolute ? FlowTolerance{value, 0}

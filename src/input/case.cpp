@@ -292,6 +292,7 @@ Case parse_case(const std::string& text, const std::string& source,
   run.report_place = keys.section("report").place("json");
   run.memory_place = keys.section("memory").place("limit_gib");
   run.cache_place = gather_scatter_keys.section("tuning").place("cache");
+  run.initial_place = keys.section("flow").place("initial");
   run.series_place = keys.section("flow").place("series");
   run.output_place = keys.section("output").place("file");
   run.checkpoint_place = keys.section("checkpoint").place("file");

@@ -88,7 +88,7 @@ struct Case {
 
   /// Places of keys that only a run can check, for its messages: "x.yaml:3: mesh.deformation".
   std::string deformation_place, report_place, memory_place, cache_place, journal_place,
-      series_place, reference_place, checkpoint_place, output_place;
+      initial_place, series_place, reference_place, checkpoint_place, output_place;
 };
 
 /// Reads and checks a case. Only rank 0 reads `path`; it broadcasts the text, so all ranks raise

@@ -54,6 +54,28 @@ Key epsilon(const std::string& path, const std::string& help) {
   return made;
 }
 
+/// The initial velocity of a flow.
+Key initial(const std::string& path, const std::string& help) {
+  const Field<GivenInitial> field{[](const Case& run) {
+                                    return GivenInitial{run.flow.initial, run.flow.initial_file};
+                                  },
+                                  [](Case& run, const GivenInitial& given) {
+                                    run.flow.initial = given.kind;
+                                    run.flow.initial_file = given.file;
+                                  }};
+  Key made = key(path, field, InitialRule{}, help);
+  made.words = {
+      {name(FlowKind::taylor_green), "the Taylor-Green vortex"},
+      {name(FlowKind::taylor_green_2d), "the plane Taylor-Green vortex, with an exact solution"},
+      {name(FlowKind::abc),
+       "the Beltrami flow of Arnold, Beltrami and Childress, with an exact solution; the box must "
+       "be a cube"},
+      {"FILE",
+       "the velocity of a checkpoint, or of an HDF5 file like it, on as many elements and at any "
+       "order (docs/flow.md#initial-velocity-from-a-file)"}};
+  return made;
+}
+
 /// The partition as given. parse_case() derives the actual one later, from the number of ranks.
 Key partition(const std::string& path, const std::string& help) {
   const Field<GivenPartition> field{
@@ -267,13 +289,9 @@ std::vector<Key> make_table() {
           "The last level is larger if the mesh cannot be coarsened further."),
 
       section("flow", "The flow of `problem: flow` (docs/flow.md)."),
-      choice("flow.initial", field(&Case::flow, &FlowCase::initial),
-             "The velocity at the beginning, of size 1, with one period in the box.",
-             {{FlowKind::taylor_green, "the Taylor-Green vortex"},
-              {FlowKind::taylor_green_2d, "the plane Taylor-Green vortex, with an exact solution"},
-              {FlowKind::abc,
-               "the Beltrami flow of Arnold, Beltrami and Childress, with an exact solution; the "
-               "box must be a cube"}}),
+      initial("flow.initial",
+              "The velocity at the beginning: of size 1, with one period in the box, or from a "
+              "file."),
       choice("flow.plane", field(&Case::flow, &FlowCase::plane), "The plane of `taylor-green-2d`.",
              {{FlowPlane::xy, "x and y"}, {FlowPlane::yz, "y and z"}, {FlowPlane::zx, "z and x"}}),
       key("flow.translation", field(&Case::flow, &FlowCase::translation), Numbers{},

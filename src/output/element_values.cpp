@@ -2,6 +2,7 @@
 #include "output/element_values.hpp"
 
 #include "operators/counted_nodes.hpp"
+#include "operators/geometric_factors.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -27,6 +28,19 @@ struct NodePlaces {
   CountedNodes nodes;
   Kokkos::View<const int* [3], Kokkos::LayoutRight, DeviceMemory> elements;
   int begin[3], length[3];
+};
+
+/// A value times the mass of its node.
+struct WeightedValues {
+  NodePlaces places;
+  FactorReader factors;
+  ConstDeviceVector<double> values;
+
+  KOKKOS_FUNCTION double operator()(LocalIndex position, int i, int j, int k) const {
+    const int nq = places.nodes.layout.nq;
+    const std::int64_t node = std::int64_t{position} * places.nodes.layout.points();
+    return values(places.place(node + (k * nq + j) * nq + i)) * factors.mass(position, i, j, k);
+  }
 };
 
 void gather_values(const NodePlaces& places, const DeviceVector<double>& vector,
@@ -65,6 +79,13 @@ const double* ElementValues::from(const DeviceVector<double>& vector) {
 void ElementValues::put_into(const DeviceVector<double>& vector) {
   Kokkos::deep_copy(m_device, m_host);
   scatter_values(NodePlaces(m_space), m_device, vector);
+}
+
+void ElementValues::assemble_by_mass(AssembledSpace& space, const GeometricFactors& factors,
+                                     const DeviceVector<double>& vector) {
+  Kokkos::deep_copy(m_device, m_host);
+  space.assemble(WeightedValues{NodePlaces(space), FactorReader(factors, space.layout()), m_device},
+                 vector);
 }
 
 }  // namespace nekbone_k

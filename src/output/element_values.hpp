@@ -7,6 +7,8 @@
 
 namespace nekbone_k {
 
+class GeometricFactors;
+
 /// Moves assembled vectors to and from host memory.
 ///
 /// The values of a rank have the shape (z, y, x, k, j, i): an element of the rank's box, the first
@@ -24,6 +26,10 @@ class ElementValues {
   /// Sets an assembled vector from values(), which must be equal where elements meet. Leaves
   /// padding as it is.
   void put_into(const DeviceVector<double>& vector);
+  /// vector = Qᵀ M values(), over all ranks, with the mass M of each node of an element. Needs no
+  /// equal values where elements meet. `space` is that of the constructor. Collective.
+  void assemble_by_mass(AssembledSpace& space, const GeometricFactors& factors,
+                        const DeviceVector<double>& vector);
 
   static double estimated_bytes(const BoxMesh& mesh) {
     return 2 * sizeof(double) * static_cast<double>(mesh.box().volume()) * mesh.nq() * mesh.nq() *

@@ -170,6 +170,16 @@ std::vector<double> Hdf5File::read_numbers(const std::string& name) const {
   return numbers;
 }
 
+std::vector<std::uint64_t> Hdf5File::extents(const std::string& name) const {
+  const Handle from(H5Dopen2(m_id, name.c_str(), H5P_DEFAULT), H5Dclose);
+  const Handle space(from < 0 ? -1 : H5Dget_space(from), H5Sclose);
+  const int rank = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
+  require_done(m_comm, m_path, fmt::format("has no array '{}'", name), rank < 0);
+  std::vector<hsize_t> lengths(rank);
+  H5Sget_simple_extent_dims(space, lengths.data(), nullptr);
+  return {lengths.begin(), lengths.end()};
+}
+
 void Hdf5File::write_block(const std::string& name, const Shape& shape, int component,
                            const double* values) {
   const Handle part = part_of(shape, component);
@@ -193,8 +203,8 @@ void Hdf5File::read_block(const std::string& name, const Shape& shape, int compo
     fits = std::equal(dims.begin(), dims.end(), shape.whole.begin());
   }
   require_done(m_comm, m_path,
-               fmt::format("has no array '{}' of {}x{}x{} elements with {} nodes a direction", name,
-                           shape.whole[3], shape.whole[2], shape.whole[1], shape.whole[6]),
+               fmt::format("has no array '{}' of {}x{}x{} elements with {} nodes per direction",
+                           name, shape.whole[3], shape.whole[2], shape.whole[1], shape.whole[6]),
                !fits);
   const Handle part = part_of(shape, component);
   require_done(m_comm, m_path, fmt::format("cannot be read at '{}'", name),
@@ -271,6 +281,7 @@ void Hdf5File::write_text(const std::string&, const std::string&) { refuse(); }
 std::string Hdf5File::read_text(const std::string&) const { refuse(); }
 void Hdf5File::write_numbers(const std::string&, const std::vector<double>&) { refuse(); }
 std::vector<double> Hdf5File::read_numbers(const std::string&) const { refuse(); }
+std::vector<std::uint64_t> Hdf5File::extents(const std::string&) const { refuse(); }
 void Hdf5File::write_block(const std::string&, const Shape&, int, const double*) { refuse(); }
 void Hdf5File::read_block(const std::string&, const Shape&, int, double*) const { refuse(); }
 void Hdf5File::write_rows(const std::string&, const Rows&, const float*) { refuse(); }

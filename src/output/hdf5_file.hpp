@@ -54,6 +54,9 @@ class Hdf5File {
   void write_numbers(const std::string& name, const std::vector<double>& numbers);
   std::vector<double> read_numbers(const std::string& name) const;
 
+  /// Lengths of an array in its directions.
+  std::vector<std::uint64_t> extents(const std::string& name) const;
+
   /// Shape of an array: component, element (z, y, x), node (k, j, i).
   using Shape = Block<7>;
   /// Writes or reads this rank's part of an array, in host memory. A reader must ask for an array

@@ -80,7 +80,7 @@ std::string header_text(const RunRecord& record) {
       "problem",
       fmt::format(
           "{}, {} {:g}, geometry {}",
-          input.is_flow()  ? fmt::format("flow from {}", name(input.flow.initial))
+          input.is_flow()  ? fmt::format("flow from {}", input.flow.initial_text())
           : input.solves() ? name(input.problem)
                            : "none, exchanges of " + input.field_kind.text() + " are measured",
           input.is_flow() ? "viscosity" : "lambda",

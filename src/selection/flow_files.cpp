@@ -11,6 +11,7 @@
 #include <iterator>
 
 #include "core/errors.hpp"
+#include "output/velocity_file.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -42,6 +43,19 @@ void on_root(const Communicator& comm, const std::string& place,
   if (!complaint.empty()) throw InputError(complaint);
 }
 
+/// Throws InputError on every rank if a file with the initial velocity does not fit.
+void check_initial(const Communicator& comm, const Case& input) {
+  if (input.flow.initial_file.empty() || !input.restart.empty()) return;
+  try {
+    VelocityFile(comm, input.flow.initial_file, input.mesh.elements);
+  } catch (const FileError& error) {
+    throw InputError(
+        fmt::format("{}: {}; give a checkpoint of a flow on as many elements, or taylor-green, "
+                    "taylor-green-2d or abc",
+                    input.initial_place, error.what()));
+  }
+}
+
 std::optional<FlowReference> read_reference(const Communicator& comm, const Case& input) {
   if (input.reference.empty()) return {};
   std::string text;
@@ -54,6 +68,7 @@ std::optional<FlowReference> read_reference(const Communicator& comm, const Case
 FlowFiles open_flow_files(const Communicator& comm, const Case& input,
                           std::optional<int> goes_on_after) {
   FlowFiles files;
+  check_initial(comm, input);
   files.reference = read_reference(comm, input);
   on_root(comm, input.series_place,
           [&] { files.series = std::make_unique<SeriesFile>(input.flow.series, goes_on_after); });
@@ -61,6 +76,7 @@ FlowFiles open_flow_files(const Communicator& comm, const Case& input,
 }
 
 void check_flow_files(const Communicator& comm, const Case& input) {
+  check_initial(comm, input);
   read_reference(comm, input);
   on_root(comm, input.series_place, [&] {
     if (const std::string why_not = SeriesFile::why_not(input.flow.series); !why_not.empty())

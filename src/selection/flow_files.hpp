@@ -18,9 +18,9 @@ struct FlowFiles {
   std::optional<FlowReference> reference;  ///< on every rank
 };
 
-/// Reads the reference. Then begins the series on rank 0 or, with `goes_on_after`, continues it
-/// after the row of that step. Throws InputError on every rank if one of them cannot be read or
-/// written. Collective.
+/// Checks the file with the initial velocity, if there is one, and reads the reference. Then begins
+/// the series on rank 0 or, with `goes_on_after`, continues it after the row of that step. Throws
+/// InputError on every rank if one of them cannot be read or written. Collective.
 FlowFiles open_flow_files(const Communicator& comm, const Case& input,
                           std::optional<int> goes_on_after);
 

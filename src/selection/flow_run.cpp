@@ -13,6 +13,7 @@
 #include "flow/step_lengths.hpp"
 #include "machine/energy.hpp"
 #include "operators/checksum.hpp"
+#include "output/velocity_file.hpp"
 #include "selection/field_files.hpp"
 #include "selection/flow_checkpoints.hpp"
 #include "selection/flow_history.hpp"
@@ -186,12 +187,24 @@ class FlowRun {
   }
 
   void begin() {
-    set_velocity(*m_elements, m_factors, m_input.flow.field(m_input.mesh.extent), 0,
-                 m_flow->velocity());
+    const FlowCase& flow = m_input.flow;
+    if (flow.initial_file.empty())
+      set_velocity(*m_elements, m_factors, flow.field(m_input.mesh.extent), 0, m_flow->velocity());
+    else
+      read_velocity(flow);
     m_flow->begin(0);
     m_history->look(*m_flow);
     m_history->add_row(*m_flow, {});
     m_lengths.begin(m_history->speed());
+  }
+
+  void read_velocity(const FlowCase& flow) {
+    try {
+      VelocityFile(m_comm, flow.initial_file, m_input.mesh.elements)
+          .read(*m_elements, m_factors, flow.translation, m_flow->velocity());
+    } catch (const FileError& error) {
+      throw InputError(fmt::format("{}: {}", m_input.initial_place, error.what()));
+    }
   }
 
   void restore() {
@@ -293,7 +306,9 @@ class FlowRun {
     if (m_space.is_deterministic())
       m_record.checksum = checksum_of(m_comm, m_space, m_flow->velocity());
     const FlowField field = m_input.flow.field(m_input.mesh.extent);
-    if (!field.is_exact() || m_input.flow.forcing != std::array<double, 3>{0, 0, 0}) return;
+    if (!m_input.flow.initial_file.empty() || !field.is_exact() ||
+        m_input.flow.forcing != std::array<double, 3>{0, 0, 0})
+      return;
     const VectorField exact("exact velocity", m_space);
     set_velocity(*m_elements, m_factors, field, m_flow->time(), exact);
     const FlowError error = difference(m_comm, *m_elements, m_flow->velocity(), exact);

@@ -96,7 +96,8 @@ double solve_memory(const BoxMesh& mesh, const Case& input) {
          GeometricFactors::estimated_bytes(mesh) + vectors * vector_bytes(mesh) +
          kept_buffers(mesh.box(), input) + multigrid +
          (input.is_flow() ? NavierStokes::estimated_bytes(mesh, input.flow.options()) : 0) +
-         (input.is_flow() && (input.checkpoint.is_on() || !input.restart.empty())
+         (input.is_flow() && (input.checkpoint.is_on() || !input.restart.empty() ||
+                              !input.flow.initial_file.empty())
               ? ElementValues::estimated_bytes(mesh)
               : 0) +
          // The cost of deterministic sums is measured against a second space with ordinary sums.

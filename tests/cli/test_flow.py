@@ -192,6 +192,46 @@ class Checkpoints(FlowTest):
             self.assertEqual(run.code, 0, str(run))
         self.assert_same_series(second, whole, exactly=True)
 
+    def test_a_flow_begins_with_the_velocity_of_a_file(self):
+        first = self.flow(2, checkpoint__every="100", flow__translation="0")
+        self.check_passed(first)
+        last = self.rows(first)[-1]
+        # Any number of ranks, and other orders; the velocity of a translation is added.
+        cases = [(1, {}, 1e-12), (3, {}, 1e-12), (2, {"solver__order": "7", "solver__multigrid__orders": "[7,3,1]"}, 1e-3),
+                 (2, {"solver__order": "2", "solver__multigrid__orders": "[2,1]"}, 0.05)]
+        for ranks, changes, delta in cases:
+            for moves in (0, 1):
+                folder = self.new_folder()
+                shutil.copy(first.folder / "nekbone-k-checkpoint.h5", folder / "begin.h5")
+                run = self.flow(ranks, folder, flow__initial="begin.h5", flow__steps="1", flow__viscosity="0.01",
+                                flow__translation=f"[{moves},0,0]", **changes)
+                self.assertEqual(run.code, 0, str(run))
+                row = self.rows(run)[0]
+                self.assertEqual((row["step"], row["time"]), (0, 0))
+                self.assertAlmostEqual(row["energy"] / (last["energy"] + moves / 2), 1, delta=max(delta, 1e-3 * moves))
+                self.assertAlmostEqual(row["enstrophy"] / last["enstrophy"], 1, delta=10 * delta)
+                self.assertAlmostEqual(row["mean_u"], moves, delta=1e-3)
+                self.assertIsNone(self.report(run)["flow"]["relative_l2_error"])
+                self.assertEqual(self.report(run)["input"]["flow"]["initial"], "begin.h5")
+
+    def test_a_file_without_a_fitting_velocity_is_refused(self):
+        first = self.flow(1, checkpoint__every="100", flow__steps="1")
+        self.assertEqual(first.code, 0, str(first))
+        cases = [({}, "missing.h5", ["flow.initial: 'missing.h5' cannot be read as HDF5", "give a checkpoint"]),
+                 ({}, "text.h5", ["flow.initial: 'text.h5' cannot be read as HDF5"]),
+                 ({"mesh__elements": "[3,3,4]"}, "begin.h5",
+                  ["flow.initial: 'begin.h5' has an array 'velocity/0' of shape (3, ",
+                   "expected: (3, 4, 3, 3, n, n, n)"])]
+        for changes, name, parts in cases:
+            for ranks in (0, 3):
+                folder = self.folder_with(text__h5="no HDF5\n")
+                shutil.copy(first.folder / "nekbone-k-checkpoint.h5", folder / "begin.h5")
+                run = self.flow(ranks, folder, flow__initial=name, **changes)
+                self.assertEqual((run.code, run.out), (2, ""), str(run))
+                self.assertEqual(len(run.messages()), 1, str(run))
+                for part in parts:
+                    self.assertIn(part, run.messages()[0], str(run))
+
     def test_a_signal_stops_the_run_with_a_checkpoint(self):
         folder = self.new_folder()
         command = self.command(2, *arguments(checkpoint__every="100000", flow__steps="100000"))

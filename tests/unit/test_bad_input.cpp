@@ -321,8 +321,8 @@ const std::vector<Mistake> unknown_words{
      "did "
      "you mean 'jacobi'?"},
     {"InitialVelocity", "flow: {initial: taylor-gren}",
-     "x.yaml:1: flow.initial: given 'taylor-gren'; allowed: one of taylor-green, taylor-green-2d, "
-     "abc; did you mean 'taylor-green'?"},
+     "x.yaml:1: flow.initial: given 'taylor-gren'; allowed: the name of a file, with a dot or a "
+     "slash, or one of taylor-green, taylor-green-2d, abc; did you mean 'taylor-green'?"},
     {"FlowTolerance", "flow: {tolerance: Relative}",
      "x.yaml:1: flow.tolerance: given 'Relative'; allowed: one of absolute, relative; did you mean "
      "'relative'?"},

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "output/velocity_file.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "flow/flow_elements.hpp"
+#include "multigrid/interpolation.hpp"
+#include "output/element_values.hpp"
+
+namespace nekbone_k {
+namespace {
+
+constexpr const char* array_name = "velocity/0";
+/// Nodes per direction that the GLL basis is made for.
+constexpr std::uint64_t most_nodes = 64;
+
+/// Multiplies values of shape (outer, from, inner) by a matrix of shape (to, from).
+std::vector<double> along(const std::vector<double>& matrix, int from, int to, int outer, int inner,
+                          const std::vector<double>& x) {
+  std::vector<double> y(std::size_t(outer) * to * inner);
+  for (int o = 0; o < outer; ++o)
+    for (int i = 0; i < to; ++i)
+      for (int m = 0; m < from; ++m)
+        for (int n = 0; n < inner; ++n)
+          y[(o * to + i) * inner + n] += matrix[i * from + m] * x[(o * from + m) * inner + n];
+  return y;
+}
+
+/// The polynomial with values `x` at from³ nodes, at to³ nodes.
+std::vector<double> interpolated(const std::vector<double>& matrix, int from, int to,
+                                 const std::vector<double>& x) {
+  return along(matrix, from, to, to * to, 1,
+               along(matrix, from, to, to, from, along(matrix, from, to, 1, from * from, x)));
+}
+
+}  // namespace
+
+VelocityFile::VelocityFile(const Communicator& comm, const std::string& path,
+                           const std::array<int, 3>& elements)
+    : m_comm(comm), m_path(path), m_file(Hdf5File::open(comm, path)) {
+  const std::vector<std::uint64_t> found = m_file.extents(array_name);
+  const std::vector<std::uint64_t> expected{n_components, static_cast<std::uint64_t>(elements[2]),
+                                            static_cast<std::uint64_t>(elements[1]),
+                                            static_cast<std::uint64_t>(elements[0])};
+  bool fits = found.size() == 7 && std::equal(expected.begin(), expected.end(), found.begin());
+  if (fits) {
+    const std::uint64_t n = found[4];
+    fits = n >= 2 && n <= most_nodes && found[5] == n && found[6] == n;
+    m_nodes = static_cast<int>(n);
+  }
+  if (!fits)
+    throw FileError(fmt::format(
+        "'{}' has an array '{}' of shape ({}); expected: ({}, n, n, n), a component, an element in "
+        "z, y and x, and its n nodes per direction",
+        path, array_name, fmt::join(found, ", "), fmt::join(expected, ", ")));
+}
+
+void VelocityFile::read(FlowElements& elements, const GeometricFactors& factors,
+                        const std::array<double, 3>& added, const VectorField& out) const {
+  AssembledSpace& space = elements.space();
+  const BoxMesh& mesh = space.mesh();
+  Hdf5File::Shape shape;
+  shape.whole[0] = shape.length[0] = n_components;
+  for (int d = 0; d < 3; ++d) {
+    shape.whole[3 - d] = mesh.spec().elements[d];
+    shape.begin[3 - d] = mesh.box().begin[d];
+    shape.length[3 - d] = mesh.box().length(d);
+    shape.whole[4 + d] = shape.length[4 + d] = m_nodes;
+  }
+  const std::size_t points = std::size_t(m_nodes) * m_nodes * m_nodes;
+  const std::size_t count = points * space.layout().n_elements;
+  std::vector<double> stored(count);
+  const std::vector<double> matrix =
+      interpolation_matrix(make_gll_basis(m_nodes - 1), mesh.basis());
+  ElementValues values(space);
+  const auto inverse_mass = elements.inverse_mass();
+  for (int c = 0; c < n_components; ++c) {
+    m_file.read_block(array_name, shape, c, stored.data());
+    const bool is_finite =
+        std::all_of(stored.begin(), stored.end(), [](double v) { return std::isfinite(v); });
+    if (m_comm.max(is_finite ? 0.0 : 1.0) > 0)
+      throw FileError(fmt::format("'{}' has a velocity that is not finite", m_path));
+    double* to = values.values();
+    for (std::size_t first = 0; first < count; first += points) {
+      const std::vector<double> of_element(stored.data() + first, stored.data() + first + points);
+      const std::vector<double> at_nodes = interpolated(matrix, m_nodes, mesh.nq(), of_element);
+      to = std::copy(at_nodes.begin(), at_nodes.end(), to);
+    }
+    const DeviceVector<double> component = out.component(c);
+    values.assemble_by_mass(space, factors, component);
+    const double constant = added[c];
+    Kokkos::parallel_for(
+        "nekbone_k: velocity of a file", Kokkos::RangePolicy<ExecutionSpace>(0, space.size()),
+        KOKKOS_LAMBDA(const LocalIndex a) {
+          if (inverse_mass(a) != 0) component(a) = component(a) * inverse_mass(a) + constant;
+        });
+  }
+  Kokkos::fence("nekbone_k: velocity of a file set");
+}
+
+}  // namespace nekbone_k
