@@ -89,7 +89,7 @@ void add_journaled(const DoctorRecord& record, Findings& findings) {
     for (const Availability& one : tried) {
       if (!one.is_journaled) continue;
       const std::size_t end = std::min(one.why_not.find("; "), one.why_not.size());
-      const std::string what = one.why_not.substr(0, end) + ", so that runs skip it";
+      const std::string what = one.why_not.substr(0, end) + ", so runs skip it";
       if (std::none_of(findings.begin(), findings.end(),
                        [&](const Finding& finding) { return finding.what == what; }))
         findings.push_back({what, "if someone ended that job, or if the fault is fixed, " +

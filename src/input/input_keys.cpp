@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "gs/strategy_table.hpp"
+#include "input/initial_input.hpp"
 #include "reduce/all_reduce.hpp"
 
 namespace nekbone_k {

@@ -78,7 +78,7 @@ void VelocityFile::read(FlowElements& elements, const GeometricFactors& factors,
   const std::vector<double> matrix =
       interpolation_matrix(make_gll_basis(m_nodes - 1), mesh.basis());
   ElementValues values(space);
-  const auto inverse_mass = elements.inverse_mass();
+  const ConstDeviceVector<double> inverse_mass = elements.inverse_mass();
   for (int c = 0; c < n_components; ++c) {
     m_file.read_block(array_name, shape, c, stored.data());
     const bool is_finite =

@@ -128,7 +128,7 @@ TEST(DoctorFindings, NameRanksFarFromTheirDevice) {
             "rank 3 is bound to cores of NUMA node 0, its GPU is at node 1");
   record.numa_nodes = {"0", "0", "0", "0"};
   record.device_numa_nodes = {"0", "1", "0", "1"};
-  EXPECT_EQ(only_fault(record, "--gpu-bind=closest"),
+  EXPECT_EQ(only_fault(record, "--cpu-bind=map_ldom"),
             "ranks 1, 3 are bound to cores of NUMA node 0, their GPUs are at node 1");
   record.numa_nodes = {"0, 2-3", "0", "0", "0"};
   record.device_numa_nodes = {"1", "0", "0", "0"};

@@ -136,7 +136,7 @@ TEST(DoctorTextProbe, NamesWhatWasWrong) {
             "                within a node, 1.000 MiB at 8 B: rank 2: bad\n");
   EXPECT_TRUE(contains(rows_text(record.probe), "at 8 B: WRONG"));
   record.probe.stuck = true;
-  EXPECT_TRUE(contains(probe_result_text(record.probe), "was not tried"));
+  EXPECT_TRUE(contains(probe_result_text(record.probe), "were not tried"));
   EXPECT_EQ(probe_result_text({}), "");
 }
 
