@@ -233,24 +233,25 @@ class Checkpoints(FlowTest):
                     self.assertIn(part, run.messages()[0], str(run))
 
     def test_a_signal_stops_the_run_with_a_checkpoint(self):
-        folder = self.new_folder()
-        command = self.command(2, *arguments(checkpoint__every="100000", flow__steps="100000"))
-        process = self.start(command, folder)
-        series = folder / "flow.csv"
-        self.assertTrue(harness.wait_until(lambda: series.is_file() and series.read_text().count("\n") > 2,
-                                           harness.TIMEOUT_S), "no rows")
-        # Schedulers signal all ranks; one that hears it is enough.
-        os.kill(harness.ranks_in(folder)[1], signal.SIGUSR1)
-        out, err = process.communicate(timeout=harness.TIMEOUT_S)
-        run = harness.Run(command, folder, process.returncode, harness.decoded(out), harness.decoded(err))
-        self.assertEqual(run.code, 5, str(run))
-        flow = self.report(run)["flow"]
-        self.assertEqual(flow["stopped"], "stopped by SIGUSR1", str(run))
-        self.assertIs(self.report(run)["complete"], False)
-        self.assertEqual(run.out.count("\n  STOPPED "), 2, str(run))
-        step = flow["checkpoints"]["step"]
-        second = self.restarted(run, 2, flow__steps=str(step - SHORT + 2))
-        self.check_passed_restart(second, step + 2)
+        for number in (signal.SIGUSR1, signal.SIGTERM):
+            folder = self.new_folder()
+            command = self.command(2, *arguments(checkpoint__every="100000", flow__steps="100000"))
+            process = self.start(command, folder)
+            series = folder / "flow.csv"
+            self.assertTrue(harness.wait_until(lambda series=series: series.is_file() and series.read_text().count("\n") > 2,
+                                               harness.TIMEOUT_S), "no rows")
+            # Schedulers signal all ranks; one that hears it is enough.
+            os.kill(harness.ranks_in(folder)[1], number)
+            out, err = process.communicate(timeout=harness.TIMEOUT_S)
+            run = harness.Run(command, folder, process.returncode, harness.decoded(out), harness.decoded(err))
+            self.assertEqual(run.code, 5, str(run))
+            flow = self.report(run)["flow"]
+            self.assertEqual(flow["stopped"], f"stopped by {number.name}", str(run))
+            self.assertIs(self.report(run)["complete"], False)
+            self.assertEqual(run.out.count("\n  STOPPED "), 2, str(run))
+            step = flow["checkpoints"]["step"]
+            second = self.restarted(run, 2, flow__steps=str(step - SHORT + 2))
+            self.check_passed_restart(second, step + 2)
 
     def test_the_wall_time_stops_the_run_with_a_checkpoint(self):
         run = self.flow(1, flow__steps="100000", checkpoint__before_walltime="4")
