@@ -5,9 +5,9 @@
 #   solver <- multigrid <- flow <- output <- input <- report <- doctor, selection <- app; each from
 #   multigrid on may include all below it; tuning <- library <- gslib, which includes only its header
 #   of C
-# Also checks that bench/ includes nothing of src/app, and that only src/core/standard_streams.cpp writes to stdout and stderr. Other writers
-# would end or hang a run if a stream cannot be written, or print characters that a terminal cannot
-# show. Excepted is src/gslib/messages.cpp, which is no part of the program.
+# Also checks that bench/ includes nothing of src/app, and that only src/core/standard_streams.cpp
+# writes to stdout and stderr. Other writers would end or hang a run if a stream cannot be written,
+# or print characters that a terminal cannot show. Excepted is src/gslib/messages.cpp, which is no part of the program.
 # Prints each line that breaks these rules. Exits with 1 if there is one.
 #   ci/check-layers.sh [SOURCE_DIRECTORY]
 set -euo pipefail

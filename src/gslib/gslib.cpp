@@ -149,8 +149,8 @@ std::uint32_t node_of(T value) {
   return static_cast<std::uint32_t>(static_cast<std::int64_t>(value));
 }
 
-/// The operation on one component. It also writes to flagged points; the caller restores those that
-/// get no result.
+/// The operation on one component. It also writes to flagged points. The caller restores those
+/// that get no result.
 template <class T>
 void combine_leading_bits(const gs_data& data, const Values& values, unsigned component,
                           bool flagged_contribute, const char* function) {

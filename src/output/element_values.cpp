@@ -64,6 +64,18 @@ void scatter_values(const NodePlaces& places, const DeviceVector<double>& values
 
 }  // namespace
 
+Hdf5File::Shape shape_in_file(const BoxMesh& mesh, int components, int nodes) {
+  Hdf5File::Shape shape;
+  shape.whole[0] = shape.length[0] = components;
+  for (int d = 0; d < 3; ++d) {
+    shape.whole[3 - d] = mesh.spec().elements[d];
+    shape.begin[3 - d] = mesh.box().begin[d];
+    shape.length[3 - d] = mesh.box().length(d);
+    shape.whole[4 + d] = shape.length[4 + d] = nodes;
+  }
+  return shape;
+}
+
 ElementValues::ElementValues(const AssembledSpace& space)
     : m_space(space),
       m_device("nekbone_k: values of elements",

@@ -4,10 +4,15 @@
 #pragma once
 
 #include "operators/assembled_space.hpp"
+#include "output/hdf5_file.hpp"
 
 namespace nekbone_k {
 
 class GeometricFactors;
+
+/// The shape of fields in a file, with so many nodes per direction of an element, and this rank's
+/// part. Not collective.
+Hdf5File::Shape shape_in_file(const BoxMesh& mesh, int components, int nodes);
 
 /// Moves assembled vectors to and from host memory.
 ///

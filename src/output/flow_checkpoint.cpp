@@ -17,20 +17,6 @@ namespace {
 /// The format. The number changes if older and newer programs cannot read each other's files.
 constexpr const char* format = "nekbone-k flow checkpoint 1";
 
-/// The shape of fields, and this rank's part.
-Hdf5File::Shape shape_of(const AssembledSpace& space, int components) {
-  const BoxMesh& mesh = space.mesh();
-  Hdf5File::Shape shape;
-  shape.whole[0] = shape.length[0] = components;
-  for (int d = 0; d < 3; ++d) {
-    shape.whole[3 - d] = mesh.spec().elements[d];
-    shape.begin[3 - d] = mesh.box().begin[d];
-    shape.length[3 - d] = mesh.box().length(d);
-    shape.whole[4 + d] = shape.length[4 + d] = mesh.nq();
-  }
-  return shape;
-}
-
 /// Calls action(component, its assembled vector) for each component of a field.
 template <class Action>
 void for_components(const AssembledSpace& space, const DeviceVector<double>& field,
@@ -54,7 +40,8 @@ class Saving final : public FlowArchive {
   void field(const std::string& name, const DeviceVector<double>& values) override {
     const auto components = static_cast<int>(values.extent(0) / m_space.size());
     for_components(m_space, values, [&](int c, const DeviceVector<double>& component) {
-      m_file.write_block(name, shape_of(m_space, components), c, m_values.from(component));
+      m_file.write_block(name, shape_in_file(m_space.mesh(), components, m_space.mesh().nq()), c,
+                         m_values.from(component));
     });
   }
 
@@ -78,7 +65,8 @@ class Restoring final : public FlowArchive {
   void field(const std::string& name, const DeviceVector<double>& values) override {
     const auto components = static_cast<int>(values.extent(0) / m_space.size());
     for_components(m_space, values, [&](int c, const DeviceVector<double>& component) {
-      m_file.read_block(name, shape_of(m_space, components), c, m_values.values());
+      m_file.read_block(name, shape_in_file(m_space.mesh(), components, m_space.mesh().nq()), c,
+                        m_values.values());
       m_values.put_into(component);
     });
   }

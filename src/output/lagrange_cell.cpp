@@ -1,9 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "output/lagrange_cell.hpp"
 
-#include <algorithm>
-
 namespace nekbone_k {
+namespace {
+
+/// (equispaced node, GLL node) row-major.
+std::vector<double> equispaced_matrix(const GllBasis& basis) {
+  const int nq = basis.nq();
+  std::vector<double> matrix(nq * nq);
+  for (int e = 0; e < nq; ++e) {
+    const double x = -1 + 2.0 * e / basis.order;
+    for (int g = 0; g < nq; ++g) {
+      double value = 1;
+      for (int other = 0; other < nq; ++other)
+        if (other != g) value *= (x - basis.nodes[other]) / (basis.nodes[g] - basis.nodes[other]);
+      matrix[e * nq + g] = value;
+    }
+  }
+  return matrix;
+}
+
+}  // namespace
 
 std::vector<std::array<int, 3>> vtk_nodes(int order) {
   const int n = order;
@@ -36,30 +53,6 @@ std::vector<std::array<int, 3>> vtk_nodes(int order) {
 }
 
 ToEquispaced::ToEquispaced(const GllBasis& basis)
-    : m_nq(basis.nq()), m_matrix(m_nq * m_nq), m_work(m_nq * m_nq * m_nq) {
-  for (int e = 0; e < m_nq; ++e) {
-    const double x = -1 + 2.0 * e / basis.order;
-    for (int g = 0; g < m_nq; ++g) {
-      double value = 1;
-      for (int other = 0; other < m_nq; ++other)
-        if (other != g) value *= (x - basis.nodes[other]) / (basis.nodes[g] - basis.nodes[other]);
-      m_matrix[e * m_nq + g] = value;
-    }
-  }
-}
-
-void ToEquispaced::apply(double* values) {
-  const int lines = m_nq * m_nq;
-  // Each sweep interpolates along the last direction and turns it to the front.
-  for (int sweep = 0; sweep < 3; ++sweep) {
-    for (int line = 0; line < lines; ++line)
-      for (int e = 0; e < m_nq; ++e) {
-        double sum = 0;
-        for (int g = 0; g < m_nq; ++g) sum += m_matrix[e * m_nq + g] * values[line * m_nq + g];
-        m_work[e * lines + line] = sum;
-      }
-    std::copy(m_work.begin(), m_work.end(), values);
-  }
-}
+    : m_interpolation(equispaced_matrix(basis), basis.nq(), basis.nq()) {}
 
 }  // namespace nekbone_k

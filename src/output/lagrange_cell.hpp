@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mesh/gll.hpp"
+#include "output/element_interpolation.hpp"
 
 namespace nekbone_k {
 
@@ -21,12 +22,10 @@ class ToEquispaced {
   explicit ToEquispaced(const GllBasis& basis);
 
   /// Replaces the values of one element, shape (k, j, i).
-  void apply(double* values);
+  void apply(double* values) { m_interpolation.apply(values, values); }
 
  private:
-  int m_nq;
-  std::vector<double> m_matrix;  ///< (equispaced node, GLL node)
-  std::vector<double> m_work;
+  ElementInterpolation m_interpolation;
 };
 
 }  // namespace nekbone_k

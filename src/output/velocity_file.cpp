@@ -10,6 +10,7 @@
 
 #include "flow/flow_elements.hpp"
 #include "multigrid/interpolation.hpp"
+#include "output/element_interpolation.hpp"
 #include "output/element_values.hpp"
 
 namespace nekbone_k {
@@ -18,25 +19,6 @@ namespace {
 constexpr const char* array_name = "velocity/0";
 /// Nodes per direction that the GLL basis is made for.
 constexpr std::uint64_t most_nodes = 64;
-
-/// Multiplies values of shape (outer, from, inner) by a matrix of shape (to, from).
-std::vector<double> along(const std::vector<double>& matrix, int from, int to, int outer, int inner,
-                          const std::vector<double>& x) {
-  std::vector<double> y(std::size_t(outer) * to * inner);
-  for (int o = 0; o < outer; ++o)
-    for (int i = 0; i < to; ++i)
-      for (int m = 0; m < from; ++m)
-        for (int n = 0; n < inner; ++n)
-          y[(o * to + i) * inner + n] += matrix[i * from + m] * x[(o * from + m) * inner + n];
-  return y;
-}
-
-/// The polynomial with values `x` at from³ nodes, at to³ nodes.
-std::vector<double> interpolated(const std::vector<double>& matrix, int from, int to,
-                                 const std::vector<double>& x) {
-  return along(matrix, from, to, to * to, 1,
-               along(matrix, from, to, to, from, along(matrix, from, to, 1, from * from, x)));
-}
 
 }  // namespace
 
@@ -64,19 +46,12 @@ void VelocityFile::read(FlowElements& elements, const GeometricFactors& factors,
                         const std::array<double, 3>& added, const VectorField& out) const {
   AssembledSpace& space = elements.space();
   const BoxMesh& mesh = space.mesh();
-  Hdf5File::Shape shape;
-  shape.whole[0] = shape.length[0] = n_components;
-  for (int d = 0; d < 3; ++d) {
-    shape.whole[3 - d] = mesh.spec().elements[d];
-    shape.begin[3 - d] = mesh.box().begin[d];
-    shape.length[3 - d] = mesh.box().length(d);
-    shape.whole[4 + d] = shape.length[4 + d] = m_nodes;
-  }
+  const Hdf5File::Shape shape = shape_in_file(mesh, n_components, m_nodes);
   const std::size_t points = std::size_t(m_nodes) * m_nodes * m_nodes;
   const std::size_t count = points * space.layout().n_elements;
   std::vector<double> stored(count);
-  const std::vector<double> matrix =
-      interpolation_matrix(make_gll_basis(m_nodes - 1), mesh.basis());
+  ElementInterpolation interpolation(
+      interpolation_matrix(make_gll_basis(m_nodes - 1), mesh.basis()), m_nodes, mesh.nq());
   ElementValues values(space);
   const ConstDeviceVector<double> inverse_mass = elements.inverse_mass();
   for (int c = 0; c < n_components; ++c) {
@@ -87,9 +62,8 @@ void VelocityFile::read(FlowElements& elements, const GeometricFactors& factors,
       throw FileError(fmt::format("'{}' has a velocity that is not finite", m_path));
     double* to = values.values();
     for (std::size_t first = 0; first < count; first += points) {
-      const std::vector<double> of_element(stored.data() + first, stored.data() + first + points);
-      const std::vector<double> at_nodes = interpolated(matrix, m_nodes, mesh.nq(), of_element);
-      to = std::copy(at_nodes.begin(), at_nodes.end(), to);
+      interpolation.apply(stored.data() + first, to);
+      to += space.layout().points();
     }
     const DeviceVector<double> component = out.component(c);
     values.assemble_by_mass(space, factors, component);

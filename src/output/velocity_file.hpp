@@ -20,8 +20,8 @@ struct VectorField;
 /// FileError on all ranks, in words that name the file.
 class VelocityFile {
  public:
-  /// Opens a file with a velocity on so many elements in each direction, at any order. `comm`
-  /// outlives the object.
+  /// Opens a file. Its velocity must have `elements` in each direction, and may have any order.
+  /// `comm` outlives the object.
   VelocityFile(const Communicator& comm, const std::string& path,
                const std::array<int, 3>& elements);
 
