@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "selection/flow_run.hpp"
+#include "flow_run/flow_run.hpp"
 
 #include <fmt/format.h>
 
@@ -14,9 +14,9 @@
 #include "machine/energy.hpp"
 #include "operators/checksum.hpp"
 #include "output/velocity_file.hpp"
-#include "selection/field_files.hpp"
-#include "selection/flow_checkpoints.hpp"
-#include "selection/flow_history.hpp"
+#include "flow_run/field_files.hpp"
+#include "flow_run/flow_checkpoints.hpp"
+#include "flow_run/flow_history.hpp"
 #include "selection/multigrid_run.hpp"
 #include "tuning/all_reduce_tuner.hpp"
 

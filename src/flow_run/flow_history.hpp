@@ -9,7 +9,7 @@
 #include "flow/navier_stokes.hpp"
 #include "input/case.hpp"
 #include "report/flow_record.hpp"
-#include "selection/flow_files.hpp"
+#include "flow_run/flow_files.hpp"
 
 namespace nekbone_k {
 

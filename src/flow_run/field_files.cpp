@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "selection/field_files.hpp"
+#include "flow_run/field_files.hpp"
 
 #include <fmt/format.h>
 

@@ -10,8 +10,8 @@
 #include "machine/machine_record.hpp"
 #include "report/flow_record.hpp"
 #include "report/progress.hpp"
-#include "selection/flow_files.hpp"
-#include "selection/flow_restart.hpp"
+#include "flow_run/flow_files.hpp"
+#include "flow_run/flow_restart.hpp"
 #include "selection/memory.hpp"
 #include "tuning/tuning_guard.hpp"
 

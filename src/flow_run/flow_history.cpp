@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "selection/flow_history.hpp"
+#include "flow_run/flow_history.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "selection/flow_files.hpp"
+#include "flow_run/flow_files.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "selection/flow_restart.hpp"
+#include "flow_run/flow_restart.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

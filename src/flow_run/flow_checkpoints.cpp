@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "selection/flow_checkpoints.hpp"
+#include "flow_run/flow_checkpoints.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "core/format.hpp"
 #include "core/whole_file.hpp"
 #include "output/hdf5_file.hpp"
-#include "selection/field_files.hpp"
+#include "flow_run/field_files.hpp"
 
 namespace nekbone_k {
 
