@@ -2,8 +2,12 @@
 #include "output/hdf5_file.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "core/config.hpp"
@@ -71,6 +75,17 @@ Handle together() {
   return Handle(list, H5Pclose);
 }
 
+/// Why a file cannot be read, or nothing. Not collective.
+std::string why_unreadable(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found) return "does not exist";
+  if (std::filesystem::is_directory(status)) return "is a folder, not an HDF5 file";
+  if (access(path.c_str(), R_OK) != 0)
+    return std::string("cannot be read: ") + std::strerror(errno);
+  return {};
+}
+
 hid_t open_file(const Communicator& comm, const std::string& path, bool creates) {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // errors become texts of ours
   const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
@@ -110,6 +125,9 @@ Hdf5File Hdf5File::create(const Communicator& comm, const std::string& path) {
 }
 
 Hdf5File Hdf5File::open(const Communicator& comm, const std::string& path) {
+  // HDF5 and MPI would describe these at length, or not at all.
+  const std::string why = comm.broadcast(comm.is_root() ? why_unreadable(path) : "");
+  if (!why.empty()) throw FileError(fmt::format("'{}' {}", path, why));
   const hid_t id = open_file(comm, path, false);
   require_done(comm, path, "cannot be read as HDF5", id < 0);
   return Hdf5File(comm, path, id, false);

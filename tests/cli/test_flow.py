@@ -218,7 +218,8 @@ class Checkpoints(FlowTest):
     def test_a_file_without_a_fitting_velocity_is_refused(self):
         first = self.flow(1, checkpoint__every="100", flow__steps="1")
         self.assertEqual(first.code, 0, str(first))
-        cases = [({}, "missing.h5", ["flow.initial: 'missing.h5' cannot be read as HDF5", "give a checkpoint"]),
+        cases = [({}, "missing.h5", ["flow.initial: 'missing.h5' does not exist", "give a checkpoint"]),
+                 ({}, ".", ["flow.initial: '.' is a folder, not an HDF5 file"]),
                  ({}, "text.h5", ["flow.initial: 'text.h5' cannot be read as HDF5"]),
                  ({"mesh__elements": "[3,3,4]"}, "begin.h5",
                   ["flow.initial: 'begin.h5' has an array 'velocity/0' of shape (3, ",
@@ -280,7 +281,8 @@ class Checkpoints(FlowTest):
         for name, changes, parts in (
                 ("half.h5", {}, ["'half.h5' cannot be read as HDF5"]),
                 ("text.h5", {}, ["'text.h5' cannot be read as HDF5"]),
-                ("missing.h5", {}, ["'missing.h5' cannot be read as HDF5"]),
+                ("missing.h5", {}, ["'missing.h5' does not exist"]),
+                (".", {}, ["'.' is a folder, not an HDF5 file"]),
                 ("whole.h5", {"solver__order": "2", "solver__multigrid__orders": "[2,1]"},
                  ["was written with solver.order 3, and the input has 2"]),
                 ("whole.h5", {"mesh__epsilon": "0.1"}, ["was written with mesh.epsilon 0.05, and the input has 0.1"]),
