@@ -58,7 +58,7 @@ files = {
     "docs/input.md": replaced("(<!-- keys: [^\n]*-->\n).*(<!-- end of keys -->)",
                               "\n" + program("--list-keys=markdown") + "\n", "docs/input.md"),
     "docs/report.schema.json": replaced('(\n    "input": )\\{\n.*?\n    \\}(,\n)',
-                                        compact(json.loads(program("--list-keys=schema")), 4, 0),
+                                        compact(json.loads(program("--list-keys=report-schema")), 4, 0),
                                         "docs/report.schema.json"),
     "inputs/tgv64.yaml": replaced("(\\A(?:#[^\n]*\n)+\n).*()\\Z",
                                   program("inputs/tgv64.yaml", "--list-keys"), "inputs/tgv64.yaml"),

@@ -164,7 +164,7 @@ const CLI::App& add_options(CLI::App& app, Options& options) {
   app.add_flag("--list-strategies", options.list_strategies,
                "List the exchange strategies and the all-reduces");
   app.add_flag("--list-keys{yaml}", options.list_keys,
-               "Print every key with its default, or its value in the input");
+               "Print all keys with their values; =schema: as a JSON schema");
   app.add_flag("--version", options.version, "Print the version");
   app.add_option_function<std::string>(
          "-h,--help", [&](const std::string& key) { options.help = key; },
@@ -206,10 +206,11 @@ void require_valid(const CLI::App& app, const Options& options, int argc, char**
   require_one_file("--restart", options.restarts, "nekbone-k-checkpoint.h5");
   if (options.brief && options.full)
     throw InputError("--brief and --full: both given; give one of them, or neither");
-  const std::array formats{"", "yaml", "markdown", "schema"};
+  const std::array formats{"", "yaml", "markdown", "schema", "report-schema"};
   if (std::find(formats.begin(), formats.end(), options.list_keys) == formats.end())
-    throw InputError(fmt::format("--list-keys: given '{}'; allowed: one of yaml, markdown, schema",
-                                 printable(options.list_keys)));
+    throw InputError(fmt::format(
+        "--list-keys: given '{}'; allowed: one of yaml, markdown, schema, report-schema",
+        printable(options.list_keys)));
   if (options.input.empty() && !options.ask_for_text())
     throw InputError("no input file given; try: nekbone-k inputs/smoke.yaml, or --help");
 }
@@ -232,7 +233,8 @@ void require_one_key(const CLI::App& app, const Options& options, int argc, char
 
 std::string list_of_keys(const Options& options) {
   if (options.list_keys == "markdown") return keys_as_markdown();
-  if (options.list_keys == "schema") return keys_as_schema();
+  if (options.list_keys == "schema") return keys_as_schema(SchemaOf::file);
+  if (options.list_keys == "report-schema") return keys_as_schema(SchemaOf::report);
   return keys_as_yaml(options.input.empty()
                           ? parse_case("{}", "the defaults", options.overrides, any_ranks)
                           : read_case_alone(options.input, options.overrides));

@@ -119,6 +119,17 @@ std::string markdown_of(const Key& key) {
   return text;
 }
 
+/// The schema of a list, or of one of its values alone; other schemas as they are.
+Json with_one_for_a_list(const Json& schema) {
+  if (schema.value("type", "") == "array")
+    return {{"anyOf", Json::array({schema, schema.at("items")})}};
+  Json relaxed = schema;
+  for (const char* const choice : {"oneOf", "anyOf"})
+    if (relaxed.contains(choice))
+      for (Json& one : relaxed[choice]) one = with_one_for_a_list(one);
+  return relaxed;
+}
+
 }  // namespace
 
 std::string help_on_key(const std::string& path) {
@@ -156,15 +167,18 @@ std::string keys_as_markdown() {
   return top_level + sections;
 }
 
-std::string keys_as_schema() {
-  const auto section_schema = [](const std::string& help) -> Json {
-    return {{"description", help},
-            {"type", "object"},
-            {"required", Json::array()},
-            {"additionalProperties", false},
-            {"properties", Json::object()}};
+std::string keys_as_schema(SchemaOf of) {
+  const bool is_complete = of == SchemaOf::report;
+  const auto section_schema = [&](const std::string& help) {
+    Json schema{{"description", help}, {"type", "object"}};
+    if (is_complete) schema["required"] = Json::array();
+    schema["additionalProperties"] = false;
+    schema["properties"] = Json::object();
+    return schema;
   };
-  Json root = section_schema("The input and its defaults; as a file, an input for the same run.");
+  Json root = section_schema(
+      is_complete ? "The input and its defaults; as a file, an input for the same run."
+                  : "An input of nekbone-k. Any key may be missing.");
   for (const Key& key : input_keys()) {
     std::string pointer;
     if (!key.section().empty()) pointer = "/properties/" + key.section();
@@ -174,9 +188,9 @@ std::string keys_as_schema() {
     Json schema = section_schema(key.help);
     if (!key.is_section()) {
       schema = {{"description", key.help}, {"default", key.default_value}};
-      schema.update(key.schema);
+      schema.update(is_complete ? key.schema : with_one_for_a_list(key.schema));
     }
-    parent["required"].push_back(key.name());
+    if (is_complete) parent["required"].push_back(key.name());
     parent["properties"][key.name()] = schema;
   }
   return root.dump(2) + "\n";

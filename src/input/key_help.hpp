@@ -20,7 +20,10 @@ std::string keys_as_yaml(const Case& run);
 /// All keys as Markdown lists, for docs/input.md.
 std::string keys_as_markdown();
 
-/// The JSON schema of the input in a report, for docs/report.schema.json.
-std::string keys_as_schema();
+/// A JSON schema. Of the input in a report, for docs/report.schema.json: it has all keys, and lists
+/// as lists. Of an input file, for editors: any key may be missing, and one value may stand for a
+/// list of it.
+enum class SchemaOf { report, file };
+std::string keys_as_schema(SchemaOf);
 
 }  // namespace nekbone_k

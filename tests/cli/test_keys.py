@@ -115,7 +115,7 @@ class List(harness.CliTest):
     def test_of_an_input_that_is_wrong(self):
         for arguments, words in [(["missing.yaml", "--list-keys"], "missing.yaml: no such file"),
                                  (["smoke.yaml", "--list-keys", "--set", "solver.order=99"], "given '99'"),
-                                 (["--list-keys=html"], "allowed: one of yaml, markdown, schema")]:
+                                 (["--list-keys=html"], "allowed: one of yaml, markdown, schema, report-schema")]:
             run = self.run_program(0, *arguments)
             self.assertEqual(run.code, 2, str(run))
             self.assertEqual(run.out, "", str(run))
@@ -123,7 +123,7 @@ class List(harness.CliTest):
             self.assertIn(words, message)
 
     def test_as_a_schema(self):
-        schema = json.loads(self.listed("--list-keys=schema"))
+        schema = json.loads(self.listed("--list-keys=report-schema"))
         self.assertEqual(check_schema.load(harness.options.source / "docs/report.schema.json")["properties"]["input"],
                          schema)
 
@@ -133,6 +133,16 @@ class List(harness.CliTest):
             return {key: input_of(value) for key, value in part["properties"].items()}
 
         self.assertEqual(check_schema.problems(input_of(schema), schema), [])
+
+    def test_as_a_schema_for_editors(self):
+        schema = json.loads(self.listed("--list-keys=schema"))
+        for given in ({}, {"orders": 3}, {"orders": [3, 5]}, {"mesh": {"elements": 4, "periodic": [True, False, True]}},
+                      {"mesh": {"partition": "auto"}}, {"gather_scatter": {"strategies": "all", "tuning": {}}},
+                      {"solver": {"multigrid": {"orders": "auto"}}}, {"solver": {"multigrid": {"orders": [7, 3, 1]}}}):
+            self.assertEqual(check_schema.problems(given, schema), [], str(given))
+        for given in ({"order": 3}, {"orders": "all"}, {"orders": []}, {"mesh": {"elements": [4, 4]}}, {"mesh": 4},
+                      {"solver": {"tolerance": 1}}):
+            self.assertNotEqual(check_schema.problems(given, schema), [], str(given))
 
     def test_is_in_the_commented_example(self):
         example = (harness.options.source / "inputs/tgv64.yaml").read_text(encoding="utf-8")

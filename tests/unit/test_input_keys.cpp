@@ -249,7 +249,7 @@ TEST(InputKeysMarkdown, HasALineOfAtMostAHundredCharactersPerKey) {
 }
 
 TEST(InputKeysSchema, HasTheBoundsAndDefaultsOfTheRules) {
-  const Json schema = Json::parse(keys_as_schema());
+  const Json schema = Json::parse(keys_as_schema(SchemaOf::report));
   const Json& solver = schema.at("properties").at("solver");
   EXPECT_EQ(solver.at("required").size(), solver.at("properties").size());
   const Json& tolerance = solver.at("properties").at("tolerance");
