@@ -7,8 +7,22 @@
 # Each rank has OMP_NUM_THREADS=1 by default. CMakePresets.json lists the presets.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+usage() { sed -n '3,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 if [[ $# -eq 0 ]]; then
-  sed -n '3,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+  usage >&2
+  exit 2
+fi
+if [[ $1 == -h || $1 == --help ]]; then
+  usage
+  echo "nekbone-k --help, once it is built, lists its arguments."
+  exit 0
+fi
+if [[ -n ${NP:-} && ! $NP =~ ^[1-9][0-9]*$ ]]; then
+  echo "ci/run.sh: NP is '$NP'; give the number of ranks, e.g. NP=4" >&2
+  exit 2
+fi
+if [[ $1 != -* && $1 != doctor && ! -r $1 ]]; then # before a build that takes minutes
+  echo "ci/run.sh: cannot read the input file '$1'; see inputs/ for examples" >&2
   exit 2
 fi
 preset=${PRESET:-openmp}
