@@ -65,9 +65,9 @@ std::string wrong_sums(GatherScatter& gs) {
   return failure;
 }
 
-CgMethods::CgMethods(const CgProblem& problem, const SolveStrategies& strategies, HostCg host_cg,
+CgMethods::CgMethods(const CgProblem& problem, const SolveStrategies& strategies, HostCg& host,
                      TuningGuard& guard)
-    : m_problem(problem), m_host_cg(std::move(host_cg)), m_guard(guard) {
+    : m_problem(problem), m_host(host), m_guard(guard) {
   const Strategy exchange = choose_queued(strategies.exchange, strategies.other_exchanges,
                                           allowed_exchanges(problem.input, guard));
   const AllReduceStrategy sum = choose_queued(strategies.all_reduce, strategies.other_all_reduces,
@@ -84,7 +84,7 @@ CgMethods::CgMethods(const CgProblem& problem, const SolveStrategies& strategies
 void CgMethods::use_exchange(const Method& method) {
   GatherScatter& gs = m_problem.space.gs();
   if (gs.strategy().name == method.exchange.name) return;
-  communicating(method, [&] {
+  guarded(m_guard, method.in_use(), [&] {
     gs.select(FieldKind{}, method.exchange);
     // Here, as nothing may be allocated while kernels are recorded or timed.
     m_problem.a.apply(m_problem.b, m_problem.vectors.ap);
@@ -100,7 +100,7 @@ void CgMethods::make(Method& method) {
   const CgExtraVectors extra =
       m_extra.provide(method.method.variant, m_problem.inverse_diagonal.extent(0) > 0,
                       [&](const char* label) { return m_problem.space.make_vector(label); });
-  method.queued = communicating(method, [&] {
+  method.queued = guarded(m_guard, method.in_use(), [&] {
     return std::make_unique<Queued>(
         m_problem.comm, m_problem.a, m_problem.space.range(), m_problem.inverse_diagonal,
         method.all_reduce, method.method.variant, method.method.launch, m_problem.vectors, extra);
@@ -110,13 +110,13 @@ void CgMethods::make(Method& method) {
 CgResult CgMethods::run(Method& method, const CgOptions& options,
                         const std::function<void(int)>& progress) {
   use_exchange(method);
-  return communicating(method, [&] {
+  return guarded(m_guard, method.in_use(), [&] {
     const auto go_on = [&](int iteration) {
       if (progress) progress(iteration);
       m_guard.go_on();
     };
     CgResult result = method.queued ? method.queued->solve(m_problem.b, options, go_on)
-                                    : m_host_cg(options, go_on);
+                                    : m_host.solve(options, go_on);
     m_problem.space.gs().check();
     return result;
   });
@@ -164,8 +164,12 @@ CgTuning CgMethods::tune(double budget_seconds, const MachineRecord& machine, do
   const Communicator& comm = m_problem.comm;
   const double begin = wall_seconds();
   CgTuning tuning;
-  for (const Method& method : m_methods)
-    tuning.candidates.push_back({{}, method.method, method.exchange.name, method.all_reduce.name});
+  for (const Method& method : m_methods) {
+    CgMethodResult& candidate = tuning.candidates.emplace_back();
+    candidate.method = method.method;
+    candidate.exchange = method.exchange.name;
+    candidate.all_reduce = method.all_reduce.name;
+  }
   const auto end = [&] {
     tuning.candidates[m_selected].selected = true;
     tuning.seconds = comm.max(wall_seconds() - begin);
@@ -178,7 +182,7 @@ CgTuning CgMethods::tune(double budget_seconds, const MachineRecord& machine, do
     throw InputError(fmt::format(
         "{}: solver.launch {} cannot be used with the exchange strategy {} and the all-reduce {}: "
         "{}; allow peer-memory in gather_scatter.strategies and solver.all_reduce, or use plain",
-        m_problem.input.input, name(first.method.launch), first.exchange.name,
+        m_problem.input.source, name(first.method.launch), first.exchange.name,
         first.all_reduce.name, error.what()));
   }
   tuning.candidates.front().verified = true;
@@ -217,7 +221,7 @@ CgTuning CgMethods::tune(double budget_seconds, const MachineRecord& machine, do
   // Free what only others need.
   for (std::size_t m = 0; m < m_methods.size(); ++m)
     if (m != m_selected && m_methods[m].queued)
-      communicating(m_methods[m], [&] { m_methods[m].queued.reset(); });
+      guarded(m_guard, m_methods[m].in_use(), [&] { m_methods[m].queued.reset(); });
   m_extra = {};
   return end();
 }
@@ -228,7 +232,7 @@ CgResult CgMethods::solve(const CgOptions& options, const std::function<void(int
 
 int CgMethods::traffic() const {
   const Method& selected = m_methods[m_selected];
-  return selected.queued ? selected.queued->traffic() : 0;
+  return selected.queued ? selected.queued->traffic() : m_host.traffic();
 }
 
 HostWork CgMethods::host_work(const Method& method) const {

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "input/case.hpp"
 #include "operators/elliptic_operator.hpp"
 #include "report/run_record.hpp"
+#include "selection/host_cg.hpp"
 #include "selection/memory.hpp"
 #include "solver/queued_cg.hpp"
 #include "tuning/all_reduce_tuner.hpp"
@@ -24,25 +26,6 @@ struct SolveStrategies {
   AllReduceStrategy all_reduce;
   std::vector<AllReduceStrategy> other_all_reduces;  ///< verified, not selected, the fastest first
 };
-
-/// The problem that all methods solve.
-struct CgProblem {
-  const Communicator& comm;
-  const Case& input;
-  AssembledSpace& space;
-  const EllipticOperator& a;
-  DeviceVector<double> b;
-  CgVectors vectors;
-  DeviceVector<double> inverse_diagonal;  ///< empty: no preconditioner
-};
-
-/// Calls `action` under guard of an exchange and an all-reduce.
-template <class Action>
-std::invoke_result_t<Action> guarded_cg(TuningGuard& guard, const Strategy& exchange,
-                                        const AllReduceStrategy& all_reduce, const Action& action) {
-  return guarded(guard, exchange.name,
-                 [&] { return guarded(guard, guarded_name(all_reduce), action); });
-}
 
 /// Whether the exchange in use gives wrong sums of CG's operands: the failure, or empty. Throws
 /// InternalError if it fails otherwise, because messages may still be in flight. Collective.
@@ -64,10 +47,8 @@ const T* first_queued(const T& selected, const std::vector<T>& others, const IsQ
 /// that the case allows and the guard does not exclude.
 class CgMethods {
  public:
-  /// Runs classic CG with scalars on the host, for some iterations to a tolerance.
-  using HostCg = std::function<CgResult(const CgOptions&, const std::function<void(int)>&)>;
-
-  CgMethods(const CgProblem& problem, const SolveStrategies& strategies, HostCg host_cg,
+  /// `host` runs the methods whose scalars are on the host, and outlives the object.
+  CgMethods(const CgProblem& problem, const SolveStrategies& strategies, HostCg& host,
             TuningGuard& guard);
 
   /// Selects a method:
@@ -87,8 +68,7 @@ class CgMethods {
   /// Solves the problem by the selected method.
   CgResult solve(const CgOptions& options, const std::function<void(int)>& progress);
 
-  /// Doubles that vector operations read and write per DOF and iteration; 0: as classic CG on the
-  /// host.
+  /// Doubles that vector operations read and write per DOF and iteration.
   int traffic() const;
   /// What the host does per iteration of the selected method.
   HostWork host_work() const { return host_work(m_methods[m_selected]); }
@@ -102,6 +82,9 @@ class CgMethods {
     Strategy exchange;
     AllReduceStrategy all_reduce;
     std::unique_ptr<QueuedCg<EllipticOperator>> queued;  // null: on the host, or not made
+
+    /// The strategies that it uses, for the guard.
+    std::vector<std::string> in_use() const { return {exchange.name, guarded_name(all_reduce)}; }
   };
 
   /// Selects the exchange of a method in the gather-scatter, and gives it its resources.
@@ -115,14 +98,9 @@ class CgMethods {
   HostWork host_work(const Method& method) const;
   /// The seconds per iteration that the host and the all-reduces take with the first method.
   double most_gain(const MachinePaths& paths, double sum_seconds) const;
-  /// Calls `action` under guard of the strategies of a method, because either may not return.
-  template <class Action>
-  std::invoke_result_t<Action> communicating(const Method& method, const Action& action) const {
-    return guarded_cg(m_guard, method.exchange, method.all_reduce, action);
-  }
 
   CgProblem m_problem;
-  HostCg m_host_cg;
+  HostCg& m_host;
   TuningGuard& m_guard;
   CgExtraVectors m_extra;
   std::vector<Method> m_methods;

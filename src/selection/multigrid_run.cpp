@@ -68,13 +68,12 @@ MultigridRun::MultigridRun(const MultigridProblem& problem, TuningGuard& guard)
   m_selected = multigrid_choices(problem.input).first();
 }
 
-void MultigridRun::communicating(const Hierarchy* made, const std::function<void()>& action) const {
+std::vector<std::string> MultigridRun::in_use(const Hierarchy* made) const {
   // As the gather–scatters say, because an audit selects other strategies.
-  std::vector<std::string> in_use{m_problem.sum_guarded_as, m_problem.space.gs().strategy().name};
+  std::vector<std::string> names{m_problem.sum_guarded_as, m_problem.space.gs().strategy().name};
   const auto add = [&](const GatherScatter& gs, Precision precision) {
     const std::string& strategy = gs.strategy({1, precision}).name;
-    if (std::find(in_use.begin(), in_use.end(), strategy) == in_use.end())
-      in_use.push_back(strategy);
+    if (std::find(names.begin(), names.end(), strategy) == names.end()) names.push_back(strategy);
   };
   if (made != nullptr && !made->tuned.exchanges.empty())
     std::visit(
@@ -85,10 +84,7 @@ void MultigridRun::communicating(const Hierarchy* made, const std::function<void
           }
         },
         made->multigrid);
-  std::function<void()> nested = action;
-  for (const std::string& strategy : in_use)
-    nested = [this, inner = std::move(nested), strategy] { guarded(m_guard, strategy, inner); };
-  nested();
+  return names;
 }
 
 MultigridRun::~MultigridRun() {
@@ -96,7 +92,7 @@ MultigridRun::~MultigridRun() {
 }
 
 void MultigridRun::give_up(Hierarchy& made) const {
-  communicating(&made, [&] { made.multigrid = {}; });
+  guarded(m_guard, in_use(&made), [&] { made.multigrid = {}; });
 }
 
 double MultigridRun::slowest_seconds(const std::function<void()>& action) const {
@@ -121,7 +117,7 @@ MultigridRun::Hierarchy& MultigridRun::hierarchy_of(const MultigridMethod& metho
   hierarchy.method = method;
   with_value_type(method.precision, [&]<class T>(T) {
     std::unique_ptr<Multigrid<T>> made;
-    communicating(nullptr, [&] {
+    guarded(m_guard, in_use(nullptr), [&] {
       hierarchy.setup_seconds = slowest_seconds([&] {
         made = std::make_unique<Multigrid<T>>(m_problem.comm, m_problem.space, m_problem.geometry,
                                               m_problem.input.lambda,
@@ -150,7 +146,7 @@ CgResult MultigridRun::run(const MultigridMethod& method, const FlexibleCgOption
              hierarchy.multigrid);
   Kokkos::deep_copy(ExecutionSpace(), m_problem.vectors.r, m_problem.b);
   CgResult result;
-  communicating(&hierarchy, [&] {
+  guarded(m_guard, in_use(&hierarchy), [&] {
     AsInverse<AnyMultigrid> inverse{hierarchy.multigrid};
     const double seconds = slowest_seconds([&] {
       result = flexible_conjugate_gradients(m_problem.a, inverse, m_problem.ops,
@@ -188,7 +184,7 @@ MultigridCandidate MultigridRun::try_out(const MultigridMethod& method, const Tr
     const auto allowed = multigrid_choices(m_problem.input).precisions;
     if (std::find(allowed.begin(), allowed.end(), Precision::double_) == allowed.end())
       throw InputError(fmt::format("{}: operator.{}; use solver.multigrid.precision: double",
-                                   m_problem.input.input, error.what()));
+                                   m_problem.input.source, error.what()));
     candidate.available = false;
     candidate.failure = std::string("not tried: ") + error.what();
     return candidate;
@@ -376,7 +372,7 @@ void MultigridRun::time_levels(MultigridRecord& record) {
   record.levels = hierarchy.tuned.levels;
   std::visit([&](const auto& m) { m->set_polynomial(m_selected.polynomial, m_selected.degree); },
              hierarchy.multigrid);
-  communicating(&hierarchy, [&] {
+  guarded(m_guard, in_use(&hierarchy), [&] {
     const auto usual_seconds = [&](const std::function<void()>& action) {
       std::vector<double> samples;
       for (int sample = 0; sample <= cycle_samples; ++sample) {
@@ -422,7 +418,7 @@ std::optional<UniformStrategy> MultigridRun::time_uniform(double cycle_seconds) 
 
   const FieldKind kind{1, hierarchy.method.precision};
   const auto select = [&](const Strategy* for_all) {
-    communicating(&hierarchy, [&] {  // ends the use of the strategies so far
+    guarded(m_guard, in_use(&hierarchy), [&] {  // ends the use of the strategies so far
       std::visit(
           [&](const auto& m) {
             for (std::size_t l = 0; l < m->levels().size(); ++l)
@@ -443,7 +439,7 @@ std::optional<UniformStrategy> MultigridRun::time_uniform(double cycle_seconds) 
              [&](std::size_t s) {
                select(compared[s]);
                double seconds = 0;
-               communicating(&hierarchy, [&] {
+               guarded(m_guard, in_use(&hierarchy), [&] {
                  slowest_seconds(cycle);  // makes the resources of the strategies
                  m_guard.go_on();
                  seconds = slowest_seconds(cycle);
@@ -470,7 +466,7 @@ void MultigridRun::with_selected(const std::function<void(const Inverse&)>& use)
   std::visit([&](const auto& m) { m->set_polynomial(m_selected.polynomial, m_selected.degree); },
              hierarchy.multigrid);
   AsInverse<AnyMultigrid> inverse{hierarchy.multigrid};
-  communicating(&hierarchy, [&] {
+  guarded(m_guard, in_use(&hierarchy), [&] {
     use([&](const DeviceVector<double>& r, const DeviceVector<double>& z, double norm) {
       inverse.apply(r, z, norm);
     });

@@ -104,9 +104,8 @@ class MultigridRun {
   double slowest_seconds(const std::function<void()>& action) const;
   /// Frees the levels of a hierarchy.
   void give_up(Hierarchy& made) const;
-  /// Calls `action` under the guard of the strategies that CG and `made` use, because any of them
-  /// may hang. `made` may be null.
-  void communicating(const Hierarchy* made, const std::function<void()>& action) const;
+  /// The strategies that CG and `made` use, for the guard. `made` may be null.
+  std::vector<std::string> in_use(const Hierarchy* made) const;
 
   MultigridProblem m_problem;
   TuningGuard& m_guard;

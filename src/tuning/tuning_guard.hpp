@@ -5,6 +5,7 @@
 
 #include <exception>
 #include <memory>
+#include <span>
 #include <string>
 #include <type_traits>
 
@@ -56,28 +57,32 @@ class NoGuard : public TuningGuard {
   std::string why_excluded(const std::string&) const override { return {}; }
 };
 
-/// Runs `action`, which uses `strategy`, between enter() and leave(), and returns its result. An
-/// exception ends the job, so it calls fail() first. For an UnavailableError and for lack of
-/// memory, which are not the fault of the strategy, it calls leave() instead.
+/// Runs `action`, which uses `strategies`, between enter() and leave() of each, and returns its
+/// result. If it does not return, any of them may be the reason. An exception ends the job, so it
+/// calls fail() first. For an UnavailableError and for lack of memory, which are not the fault of a
+/// strategy, it calls leave() instead.
 template <class Action>
-std::invoke_result_t<Action> guarded(TuningGuard& guard, const std::string& strategy,
+std::invoke_result_t<Action> guarded(TuningGuard& guard, std::span<const std::string> strategies,
                                      const Action& action) {
-  guard.enter(strategy);
+  for (const std::string& strategy : strategies) guard.enter(strategy);
+  const auto leave = [&] {
+    for (std::size_t s = 0; s < strategies.size(); ++s) guard.leave();
+  };
   try {
     if constexpr (std::is_void_v<std::invoke_result_t<Action>>) {
       action();
-      guard.leave();
+      leave();
     } else {
       auto result = action();
-      guard.leave();
+      leave();
       return result;
     }
   } catch (const UnavailableError&) {
-    guard.leave();
+    leave();
     throw;
   } catch (const std::exception& error) {
     if (is_out_of_memory(error))
-      guard.leave();
+      leave();
     else
       guard.fail();
     throw;
@@ -85,6 +90,12 @@ std::invoke_result_t<Action> guarded(TuningGuard& guard, const std::string& stra
     guard.fail();
     throw;
   }
+}
+/// The same for one strategy.
+template <class Action>
+std::invoke_result_t<Action> guarded(TuningGuard& guard, const std::string& strategy,
+                                     const Action& action) {
+  return guarded(guard, std::span(&strategy, 1), action);
 }
 
 /// Calls enter() now and leave() at the end of the scope. Exceptions in between are not reported to
