@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "app/display.hpp"
 #include "app/run.hpp"
@@ -11,15 +12,14 @@
 #include "core/format.hpp"
 #include "core/grouping.hpp"
 #include "core/whole_file.hpp"
+#include "flow_run/flow_checkpoints.hpp"
+#include "flow_run/flow_files.hpp"
 #include "gs/strategies/node_aware.hpp"
 #include "gs/strategy_table.hpp"
 #include "machine/limits.hpp"
 #include "machine/machine_record.hpp"
 #include "operators/axhelm/axhelm.hpp"
 #include "report/warnings.hpp"
-#include "flow_run/flow_checkpoints.hpp"
-#include "flow_run/flow_files.hpp"
-#include "flow_run/flow_restart.hpp"
 #include "selection/memory.hpp"
 #include "tuning/all_reduce_tuner.hpp"
 #include "tuning/decision_cache.hpp"
@@ -93,14 +93,15 @@ std::string would_skip_text(const Communicator& comm, const Case& input, const S
   if (input.tuning_mode == TuningMode::cached) {
     const std::string fault = comm.broadcast(comm.is_root() ? cache_fault(input) : "");
     if (!fault.empty())
-      text += labelled_line("WARNING", fmt::format("{}: {}", input.cache_place, fault));
+      text += labelled_line(
+          "WARNING", fmt::format("{}: {}", input.place("gather_scatter.tuning.cache"), fault));
   }
   return text;
 }
 
 /// The text on one order. Collective.
 std::string would_tune_text(const Communicator& comm, const RunPlan& plan, int order) {
-  const Case& input = plan.input;
+  const Case& input = *plan.input;
   const MemoryBudget& budget = plan.budget;
   const BoxMesh mesh(input.mesh.divided_by(plan.grid.partition()), order, comm.size(), comm.rank());
   const Spread elements = comm.spread(static_cast<double>(mesh.box().volume()));
@@ -159,9 +160,9 @@ std::string would_solve_text(const Case& input, const MemoryBudget& budget) {
 
 }  // namespace
 
-bool dry_run(const Communicator& comm, Case input) {
-  plan_restart(comm, input);
-  const RunPlan plan = make_run_plan(comm, input);
+bool dry_run(const Communicator& comm, Case given) {
+  const RunPlan plan = make_run_plan(comm, std::move(given));
+  const Case& input = *plan.input;
   const MemoryBudget& budget = plan.budget;
   static_cast<void>(open_report(comm, input));
   require_free_report(comm, input, plan.separate_jobs);
@@ -173,7 +174,7 @@ bool dry_run(const Communicator& comm, Case input) {
   if (budget.fits()) require_no_inverted_elements(comm, plan);
 
   RunRecord record;
-  record.input = input;
+  record.input = plan.input;
   record.machine = make_machine_record(comm);
   for (const std::string& warning : {plan.separate_jobs, nothing_exchanged(input, comm.size())})
     if (!warning.empty()) record.machine.warnings.push_back(warning);
@@ -183,7 +184,7 @@ bool dry_run(const Communicator& comm, Case input) {
   Display display(comm, ReportDetail::usual);
   display.show(header_text(record));
   display.show(would_divide_text(plan.grid, input.grid_budget_seconds, comm.size()));
-  for (const int order : plan.orders) display.show(would_tune_text(comm, plan, order));
+  for (const int order : input.orders_to_tune()) display.show(would_tune_text(comm, plan, order));
   display.show(would_skip_text(comm, input, skipped));
   const std::string failure = fail_text(input, skipped);
   if (input.solves() && failure.empty()) display.show(would_solve_text(input, budget));

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "app/command_line.hpp"
 #include "app/run.hpp"
@@ -52,6 +53,17 @@ void print_without_mpi(const std::string& text) {
   require_printed(why_not_printed());
 }
 
+/// Reads the input and what the command line adds to it. Collective.
+Case read_input(const Communicator& comm, const CommandLine& line) {
+  Case input = read_case(comm, line.input, line.overrides);
+  if (!line.report.empty()) {
+    input.report_json = line.report;
+    input.places["report.json"] = "--report";
+  }
+  input.restart = line.restart;
+  return input;
+}
+
 /// Runs the command. Collective.
 ExitCode run_command(const Communicator& comm, const Request& request, const MpiTrial& trial) {
   if (!request.error.empty()) throw InputError(request.error);
@@ -59,13 +71,9 @@ ExitCode run_command(const Communicator& comm, const Request& request, const Mpi
   require_trial_settings(comm);
   const auto verdict = [](bool passed) { return passed ? ExitCode::pass : ExitCode::fail; };
   if (line.doctor) return verdict(doctor(comm, *line.doctor, trial));
-  Case input = read_case(comm, line.input, line.overrides);
-  if (!line.report.empty()) {
-    input.report_json = line.report;
-    input.report_place = "--report";
-  }
-  input.restart = line.restart;
-  return line.dry_run ? verdict(dry_run(comm, input)) : run(comm, input, trial, line.detail);
+  Case input = read_input(comm, line);
+  return line.dry_run ? verdict(dry_run(comm, std::move(input)))
+                      : run(comm, std::move(input), trial, line.detail);
 }
 
 struct Interruption {

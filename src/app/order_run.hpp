@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "app/run_plan.hpp"
 #include "core/communicator.hpp"
 #include "input/case.hpp"
 #include "operators/geometric_factors.hpp"
@@ -43,13 +44,13 @@ struct TunedOrder {
   std::unique_ptr<Discretization> discretization;
 };
 
-/// Sets up `order` on `mesh`, divided by the selected process grid, and tunes it. Overlapped
-/// strategies are timed with the operator if that fits into `budget`, else with the on-rank
-/// gather–scatter. The operator's dot product uses `all_reduce`; null: no product. In tuning mode
-/// cached, may take the choice of an earlier run. Collective.
-TunedOrder tune_order(const Communicator& comm, const Case& input, const MeshSpec& mesh, int order,
-                      const MachineRecord& machine, const AllReduceStrategy* all_reduce,
-                      const MemoryBudget& budget, TuningGuard& guard, Progress& progress);
+/// Sets up the order of `field` on `mesh`, divided by the selected process grid, and tunes its
+/// exchange. Overlapped strategies are timed with the operator if that fits into the plan's budget,
+/// else with the on-rank gather–scatter. The operator's dot product uses `all_reduce`; null: no
+/// product. In tuning mode cached, may take the choice of an earlier run. Collective.
+TunedOrder tune_order(const Communicator& comm, const RunPlan& plan, const MeshSpec& mesh,
+                      const TunedField& field, const MachineRecord& machine,
+                      const AllReduceStrategy* all_reduce, TuningGuard& guard, Progress& progress);
 
 /// Inputs of the selection of the method of CG.
 struct SolveConditions {

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "app/display.hpp"
 #include "app/order_run.hpp"
@@ -16,6 +18,8 @@
 #include "core/runtime.hpp"
 #include "core/standard_streams.hpp"
 #include "core/system.hpp"
+#include "flow_run/flow_checkpoints.hpp"
+#include "flow_run/flow_run.hpp"
 #include "gs/strategy_table.hpp"
 #include "machine/machine_record.hpp"
 #include "machine/memory_bandwidth.hpp"
@@ -23,8 +27,6 @@
 #include "report/report_json.hpp"
 #include "report/verdict.hpp"
 #include "report/warnings.hpp"
-#include "flow_run/flow_checkpoints.hpp"
-#include "flow_run/flow_run.hpp"
 #include "selection/process_grid.hpp"
 #include "selection/replay.hpp"
 #include "tuning/measure_paths.hpp"
@@ -90,21 +92,6 @@ std::vector<AllReduceStrategy> chosen_all_reduces(const Case& input) {
                                                 : ExitCode::fail));
 }
 
-/// Fills in the results of the whole run, which began at `begin`. Collective.
-void sum_up(const Communicator& comm, double begin, RunRecord& record) {
-  record.passed = has_passed(record);
-  record.total_seconds = comm.max(wall_seconds() - begin);
-}
-
-/// Selects the all-reduce. Collective.
-void tune_sums(const Communicator& comm, TuningGuard& guard, Display& display, RunRecord& record) {
-  const Case& input = record.input;
-  display.progress().stage("tuning the all-reduce");
-  record.all_reduce = tune_or_replay(comm, input, record.grid.partition(), record.machine,
-                                     chosen_all_reduces(input), guard);
-  display.show(all_reduce_text(*record.all_reduce, display.detail()));
-}
-
 /// The all-reduce of CG; null without CG or if none was right.
 const AllReduceStrategy* selected_sum(const RunRecord& record) {
   if (!record.all_reduce || record.all_reduce->selected < 0) return nullptr;
@@ -117,155 +104,193 @@ double seconds_of_sum(const AllReduceTuning& tuning) {
   return timing ? timing->cost.median : 0;
 }
 
-/// Solves with the selected strategies, if there are any. `discretization` must have the solver's
-/// order. Calls `write_so_far` when the solution is recorded but comparisons follow. Collective.
-void solve_by_selected(const Communicator& comm, Discretization& discretization,
-                       const MemoryBudget& memory, TuningGuard& guard,
-                       const std::function<void()>& write_so_far, Display& display,
-                       RunRecord& record) {
-  const Case& input = record.input;
-  const Strategy* const strategy = selected_strategy(record.orders, input.solver_order);
-  const AllReduceStrategy* const sum = selected_sum(record);
-  if (strategy == nullptr || sum == nullptr) return;
-  bool is_printed = false;
-  const auto print_once = [&] {
-    if (!is_printed) display.show(solve_text(*record.solve, record.machine, display.detail()));
-    is_printed = true;
-  };
-  record.solve = solve(comm, input, discretization,
-                       {*strategy, other_strategies(record.orders, input.solver_order), *sum,
-                        other_all_reduces(*record.all_reduce)},
-                       {record.machine, memory, seconds_of_sum(*record.all_reduce)}, guard,
-                       display.progress(), [&](const SolveRecord& solved) {
-                         record.solve = solved;
-                         print_once();
-                         write_so_far();
-                       });
-  // Explain a missing audit only if the run had other strategies to compare with.
-  const bool was_chosen = input.audit && input.strategies.size() > 1 && comm.size() > 1;
-  for (const OrderRecord& order : record.orders)
-    if (order.order == input.solver_order && order.replayed && was_chosen)
-      record.solve->why_no_audit =
-          "an earlier run selected the strategy, and this run verified no other";
-  print_once();
-  display.show(comparisons_text(*record.solve));
-}
+/// A run, stage by stage. The stages are collective, and run() calls them in this order.
+class Run {
+ public:
+  Run(const Communicator& comm, Case input, ReportDetail detail)
+      : m_comm(comm), m_display(comm, detail), m_plan(make_run_plan(comm, std::move(input))) {
+    m_record.input = m_plan.input;
+    m_record.grid = m_plan.grid;
+  }
 
-/// Runs the flow with the selected strategies, if there are any. Collective.
-void flow_by_selected(const Communicator& comm, Discretization& discretization,
-                      const FlowConditions& conditions, TuningGuard& guard, FlowFiles& files,
-                      Display& display, RunRecord& record) {
-  const Case& input = record.input;
-  const Strategy* const vectors =
-      selected_strategy(record.orders, input.solver_order, {n_components, Precision::double_});
-  const Strategy* const scalars = selected_strategy(record.orders, input.solver_order);
-  const AllReduceStrategy* const sum = selected_sum(record);
-  if (vectors == nullptr || scalars == nullptr || sum == nullptr) return;
-  record.flow = run_flow(comm, input, discretization.space, discretization.factors(),
-                         {*vectors, *scalars, *sum}, conditions, guard, display.progress(), files);
-  if (files.series) record.warn(files.series->complaint());
-  record.warn(record.flow->checkpoint_failure);
-  record.warn(record.flow->field_failure);
-  display.show(flow_text(*record.flow, display.detail()));
-}
+  /// Checks what can be checked before anything is measured, and opens the files of the run.
+  void prepare() {
+    require_size(m_comm, m_plan);
+    m_file = open_report(m_comm, input());
+    m_lock = lock_report(m_comm, input(), m_plan.separate_jobs);
+    require_output(m_comm, input());
+    if (input().is_flow())
+      m_flow_files = open_flow_files(
+          m_comm, input(), m_plan.restart ? std::optional(m_plan.restart->step) : std::nullopt);
+    m_display.progress().stage("checking the mesh");
+    require_no_inverted_elements(m_comm, m_plan);
+  }
+
+  /// Describes and measures the machine. Excludes strategies that need what failed in `trial`.
+  void measure_machine(const MpiTrial& trial) {
+    MachineRecord& machine = m_record.machine = make_machine_record(m_comm);
+    m_record.warn(m_plan.separate_jobs);
+    if (!m_plan.separate_jobs.empty()) machine.warnings.push_back(m_plan.separate_jobs);
+    m_record.warn(nothing_exchanged(input(), m_comm.size()));
+    m_load.emplace(m_comm.rank(), m_plan.layout, machine);
+    if (input().measure_bandwidth) {
+      m_display.progress().stage("measuring the memory bandwidth");
+      machine.bandwidth = measure_memory_bandwidth(m_comm, m_plan.layout, m_plan.budget.needed(),
+                                                   m_plan.budget.available);
+      reset_peak_memory();  // exclude the arrays of that measurement
+    }
+    m_display.show(header_text(m_record));
+
+    m_watch.emplace(m_comm, input().tuning_journal, input().tuning_patience, machine);
+    m_display.progress().stage("trying MPI's transfers");
+    machine.transfers = probe_transfers(m_comm, input().chosen_strategies(), *m_watch, trial);
+    m_display.show(transfers_text(*machine.transfers));
+    m_record.warn(m_watch->complaint());
+    for (const std::string& failure : earlier_failures(input(), *m_watch)) m_record.warn(failure);
+    m_guard.emplace(without_wrong_transfers(*m_watch, *machine.transfers));
+    m_display.progress().stage("measuring the machine's paths");
+    machine.paths = measure_paths(m_comm, input().chosen_strategies(), *m_guard);
+    m_display.show(paths_text(*machine.paths));
+  }
+
+  /// Selects the process grid, the all-reduce and the exchange of each field.
+  void tune() {
+    tune_grid(m_comm, input(), m_record.machine, m_plan.budget, *m_guard, m_display.progress(),
+              m_record.grid);
+    m_display.show(grid_text(m_record.grid, m_comm.size(), m_display.detail()));
+    const MeshSpec mesh = input().mesh.divided_by(m_record.grid.partition());
+    if (input().solves()) {
+      m_display.progress().stage("tuning the all-reduce");
+      m_record.all_reduce = tune_or_replay(m_comm, input(), mesh, m_record.machine,
+                                           chosen_all_reduces(input()), *m_guard);
+      m_display.show(all_reduce_text(*m_record.all_reduce, m_display.detail()));
+    }
+    for (const TunedField& field : m_plan.fields) {
+      m_discretization.reset();
+      release_freed_memory();
+      auto [tuning, its_discretization] =
+          tune_order(m_comm, m_plan, mesh, field, m_record.machine, selected_sum(m_record),
+                     *m_guard, m_display.progress());
+      m_discretization = std::move(its_discretization);
+      m_record.orders.push_back(std::move(tuning));
+      m_display.show(order_text(m_record.orders.back(), m_display.detail()));
+    }
+    // A long CG on an idle machine must not hide that the machine was loaded during tuning.
+    m_loaded = m_load->warning(m_comm);
+  }
+
+  /// Solves or runs the flow with the selected strategies, if there are any.
+  void solve() {
+    const AllReduceStrategy* const sum = selected_sum(m_record);
+    const Strategy* const scalars = selected_strategy(m_record.orders, input().solver_order);
+    if (scalars == nullptr || sum == nullptr) return;
+    if (input().is_flow())
+      run_flow_by(*scalars, *sum);
+    else
+      solve_by(*scalars, *sum);
+  }
+
+  /// Judges the run, keeps its choices, and writes its report.
+  ExitCode close() {
+    m_record.warn(slow_kernels(m_record.orders));
+    if (std::string loaded = m_load->warning(m_comm); !loaded.empty()) m_loaded = loaded;
+    m_record.choices_kept = keep_choices(
+        m_comm, m_loaded.empty() ? "" : "the machine was loaded while it was measured", m_record);
+    m_record.warn(m_loaded);
+    // On a loaded machine, the load may make a selection look bad.
+    if (m_loaded.empty() && m_record.solve)
+      for (const std::string& regret : regrets(*m_record.solve)) m_record.warn(regret);
+    sum_up();
+    const bool stopped = was_stopped(m_record);
+    m_record.complete = !stopped;
+
+    // Write the file first, because the printed result says whether it was written.
+    std::string not_written =
+        complaint_on_root<OutputError>(m_comm, [&] { m_file->write(to_json(m_record)); });
+    if (!input().solves() && !m_record.orders.empty()) m_display.show(means_text(m_record.orders));
+    m_display.show_result(closing_text(m_record, not_written.empty()));
+    if (m_record.machine.transfers->probe.stuck) end_stuck(m_comm, m_record.passed, not_written);
+    if (!not_written.empty()) throw OutputError(not_written);
+    return m_record.passed ? ExitCode::pass : stopped ? ExitCode::stopped : ExitCode::fail;
+  }
+
+ private:
+  const Case& input() const { return *m_plan.input; }
+
+  void solve_by(const Strategy& exchange, const AllReduceStrategy& sum) {
+    bool is_printed = false;
+    const auto print_once = [&] {
+      if (!is_printed)
+        m_display.show(solve_text(*m_record.solve, m_record.machine, m_display.detail()));
+      is_printed = true;
+    };
+    // Keep the solution in case the comparisons crash.
+    const auto keep = [&](const SolveRecord& solved) {
+      m_record.solve = solved;
+      print_once();
+      sum_up();
+      if (m_comm.is_root()) m_file->write_for_now(to_json(m_record));
+    };
+    m_record.solve =
+        nekbone_k::solve(m_comm, input(), *m_discretization,
+                         {exchange, other_strategies(m_record.orders, input().solver_order), sum,
+                          other_all_reduces(*m_record.all_reduce)},
+                         {m_record.machine, m_plan.budget, seconds_of_sum(*m_record.all_reduce)},
+                         *m_guard, m_display.progress(), keep);
+    // Explain a missing audit only if the run had other strategies to compare with.
+    const bool was_chosen = input().audit && input().strategies.size() > 1 && m_comm.size() > 1;
+    for (const OrderRecord& order : m_record.orders)
+      if (order.order == input().solver_order && order.replayed && was_chosen)
+        m_record.solve->why_no_audit =
+            "an earlier run selected the strategy, and this run verified no other";
+    print_once();
+    m_display.show(comparisons_text(*m_record.solve));
+  }
+
+  void run_flow_by(const Strategy& scalars, const AllReduceStrategy& sum) {
+    const Strategy* const vectors = selected_strategy(m_record.orders, input().solver_order,
+                                                      {n_components, Precision::double_});
+    if (vectors == nullptr) return;
+    m_record.flow = run_flow(m_comm, input(), m_discretization->space, m_discretization->factors(),
+                             {*vectors, scalars, sum},
+                             {m_record.machine, m_plan.budget, m_begin, m_plan.restart}, *m_guard,
+                             m_display.progress(), m_flow_files);
+    if (m_flow_files.series) m_record.warn(m_flow_files.series->complaint());
+    m_record.warn(m_record.flow->checkpoint_failure);
+    m_record.warn(m_record.flow->field_failure);
+    m_display.show(flow_text(*m_record.flow, m_display.detail()));
+  }
+
+  /// Fills in the results of the whole run so far.
+  void sum_up() {
+    m_record.passed = has_passed(m_record);
+    m_record.total_seconds = m_comm.max(wall_seconds() - m_begin);
+  }
+
+  const Communicator& m_comm;
+  const double m_begin = wall_seconds();
+  Display m_display;
+  const RunPlan m_plan;
+  std::unique_ptr<ReportFile> m_file;
+  std::unique_ptr<ReportLock> m_lock;
+  FlowFiles m_flow_files;
+  RunRecord m_record;
+  std::optional<LoadWatch> m_load;
+  std::string m_loaded;  ///< a warning, or empty
+  std::optional<TuningWatch> m_watch;
+  std::optional<NarrowedGuard> m_guard;
+  std::unique_ptr<Discretization> m_discretization;  ///< of the last order
+};
 
 }  // namespace
 
 ExitCode run(const Communicator& comm, Case input, const MpiTrial& trial, ReportDetail detail) {
-  const double begin = wall_seconds();
-  Display display(comm, detail);
-  const std::optional<FlowRestart> restart = plan_restart(comm, input);
-  const RunPlan plan = make_run_plan(comm, input);
-  require_size(comm, plan);
-  const auto file = open_report(comm, input);
-  const auto lock = lock_report(comm, input, plan.separate_jobs);
-  require_output(comm, input);
-  FlowFiles flow_files;
-  if (input.is_flow())
-    flow_files =
-        open_flow_files(comm, input, restart ? std::optional(restart->step) : std::nullopt);
-  display.progress().stage("checking the mesh");
-  require_no_inverted_elements(comm, plan);
-
-  RunRecord record;
-  record.input = input;
-  record.grid = plan.grid;
-  record.machine = make_machine_record(comm);
-  record.warn(plan.separate_jobs);
-  if (!plan.separate_jobs.empty()) record.machine.warnings.push_back(plan.separate_jobs);
-  record.warn(nothing_exchanged(input, comm.size()));
-  const LoadWatch load(comm.rank(), plan.layout, record.machine);
-  if (input.measure_bandwidth) {
-    display.progress().stage("measuring the memory bandwidth");
-    record.machine.bandwidth =
-        measure_memory_bandwidth(comm, plan.layout, plan.budget.needed(), plan.budget.available);
-    reset_peak_memory();  // exclude the arrays of that measurement
-  }
-  display.show(header_text(record));
-
-  TuningWatch watch(comm, input.tuning_journal, input.tuning_patience, record.machine);
-  display.progress().stage("trying MPI's transfers");
-  record.machine.transfers = probe_transfers(comm, input.chosen_strategies(), watch, trial);
-  display.show(transfers_text(*record.machine.transfers));
-  record.warn(watch.complaint());
-  for (const std::string& failure : earlier_failures(input, watch)) record.warn(failure);
-  NarrowedGuard guard = without_wrong_transfers(watch, *record.machine.transfers);
-  display.progress().stage("measuring the machine's paths");
-  record.machine.paths = measure_paths(comm, input.chosen_strategies(), guard);
-  display.show(paths_text(*record.machine.paths));
-
-  tune_grid(comm, input, record.machine, plan.budget, guard, display.progress(), record.grid);
-  display.show(grid_text(record.grid, comm.size(), detail));
-  if (input.solves()) tune_sums(comm, guard, display, record);
-  const MeshSpec mesh = input.mesh.divided_by(record.grid.partition());
-  std::unique_ptr<Discretization> discretization;  // of the last order
-  for (const auto& [order, kind] : input.fields_to_tune()) {
-    discretization.reset();
-    release_freed_memory();
-    Case of_kind = input;
-    of_kind.field_kind = kind;
-    if (restart) restart->pin(of_kind);
-    auto [tuning, its_discretization] =
-        tune_order(comm, of_kind, mesh, order, record.machine, selected_sum(record), plan.budget,
-                   guard, display.progress());
-    discretization = std::move(its_discretization);
-    record.orders.push_back(std::move(tuning));
-    display.show(order_text(record.orders.back(), detail));
-  }
-  // A long CG on an idle machine must not hide that the machine was loaded during tuning.
-  const std::string loaded_while_tuning = load.warning(comm);
-
-  // Keep the solution in case the comparisons crash.
-  const auto write_so_far = [&] {
-    sum_up(comm, begin, record);
-    if (comm.is_root()) file->write_for_now(to_json(record));
-  };
-  if (input.is_flow())
-    flow_by_selected(comm, *discretization, {record.machine, plan.budget, begin, restart}, guard,
-                     flow_files, display, record);
-  else if (input.solves())
-    solve_by_selected(comm, *discretization, plan.budget, guard, write_so_far, display, record);
-  record.warn(slow_kernels(record.orders));
-  std::string loaded = load.warning(comm);
-  if (loaded.empty()) loaded = loaded_while_tuning;
-  record.choices_kept = keep_choices(
-      comm, input, loaded.empty() ? "" : "the machine was loaded while it was measured", record);
-  record.warn(loaded);
-  // On a loaded machine, the load may make a selection look bad.
-  if (loaded.empty() && record.solve)
-    for (const std::string& regret : regrets(*record.solve)) record.warn(regret);
-  sum_up(comm, begin, record);
-  const bool stopped = was_stopped(record);
-  record.complete = !stopped;
-
-  // Write the file first, because the printed result says whether it was written.
-  std::string not_written =
-      complaint_on_root<OutputError>(comm, [&] { file->write(to_json(record)); });
-  if (!input.solves() && !record.orders.empty()) display.show(means_text(record.orders));
-  display.show_result(closing_text(record, not_written.empty()));
-  if (record.machine.transfers->probe.stuck) end_stuck(comm, record.passed, not_written);
-  if (!not_written.empty()) throw OutputError(not_written);
-  return record.passed ? ExitCode::pass : stopped ? ExitCode::stopped : ExitCode::fail;
+  Run run(comm, std::move(input), detail);
+  run.prepare();
+  run.measure_machine(trial);
+  run.tune();
+  run.solve();
+  return run.close();
 }
 
 }  // namespace nekbone_k

@@ -39,17 +39,20 @@ void require_files_apart(const Case& input) {
   struct File {
     std::string what, path, place;
   };
-  std::vector<File> files{{"the input", input.input, input.input}};
+  std::vector<File> files{{"the input", input.source, input.source}};
   if (input.is_flow() && !input.reference.empty())
-    files.push_back({"the reference", input.reference, input.reference_place});
+    files.push_back({"the reference", input.reference, input.place("verification.reference")});
   const std::size_t n_read = files.size();
-  files.push_back({"the journal", input.tuning_journal, input.journal_place});
-  files.push_back({"the JSON report", input.report_json, input.report_place});
+  files.push_back(
+      {"the journal", input.tuning_journal, input.place("gather_scatter.tuning.journal")});
+  files.push_back({"the JSON report", input.report_json, input.place("report.json")});
   if (input.tuning_mode == TuningMode::cached)
-    files.push_back({"the cache of decisions", input.tuning_cache, input.cache_place});
-  if (input.is_flow()) files.push_back({"the series", input.flow.series, input.series_place});
+    files.push_back(
+        {"the cache of decisions", input.tuning_cache, input.place("gather_scatter.tuning.cache")});
+  if (input.is_flow())
+    files.push_back({"the series", input.flow.series, input.place("flow.series")});
   if (input.is_flow() && input.checkpoint.is_on())
-    files.push_back({"the checkpoint", input.checkpoint.file, input.checkpoint_place});
+    files.push_back({"the checkpoint", input.checkpoint.file, input.place("checkpoint.file")});
   for (std::size_t f = n_read; f < files.size(); ++f)
     for (std::size_t before = 0; before < f; ++before)
       if (same_file(files[f].path, files[before].path))
@@ -62,7 +65,7 @@ void require_files_apart(const Case& input) {
   throw InputError(fmt::format(
       "{}: another run is writing the report '{}' now; name another file with --report, or wait "
       "for that run{}",
-      input.report_place, input.report_json, jobs.empty() ? "" : "; " + jobs));
+      input.place("report.json"), input.report_json, jobs.empty() ? "" : "; " + jobs));
 }
 
 }  // namespace
@@ -74,7 +77,7 @@ std::unique_ptr<ReportFile> open_report(const Communicator& comm, const Case& in
     try {
       file = std::make_unique<ReportFile>(input.report_json);
     } catch (const InputError& error) {
-      throw InputError(input.report_place + ": " + error.what());
+      throw InputError(input.place("report.json") + ": " + error.what());
     }
   });
   return file;

@@ -3,11 +3,14 @@
 /// The plan of a run, made before it allocates or measures anything.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/communicator.hpp"
 #include "core/system.hpp"
+#include "flow_run/flow_restart.hpp"
 #include "input/case.hpp"
 #include "report/run_record.hpp"
 #include "selection/memory.hpp"
@@ -16,17 +19,18 @@ namespace nekbone_k {
 
 /// The plan of a run. It does not change; results go into the RunRecord.
 struct RunPlan {
-  Case input;
-  std::vector<int> orders;  ///< in tuning order; the solver's order is last
+  std::shared_ptr<const Case> input;   ///< the only one of the run, which the record shares
+  std::optional<FlowRestart> restart;  ///< if the flow continues from a checkpoint
+  std::vector<TunedField> fields;      ///< in tuning order; the solver's order is last
   NodeLayout layout;
   GridRecord grid;  ///< the candidate process grids
   MemoryBudget budget;
   std::string separate_jobs;  ///< a warning that the launcher started several jobs, or empty
 };
 
-/// Throws InputError if an environment variable is invalid, or if the build has no kernels for the
-/// order of a flow. Collective.
-RunPlan make_run_plan(const Communicator& comm, const Case& input);
+/// Pins in `input` what a restart keeps. Throws InputError if an environment variable or the
+/// checkpoint is invalid, or if the build has no kernels for the order of a flow. Collective.
+RunPlan make_run_plan(const Communicator& comm, Case input);
 
 /// Throws InputError on every rank if a rank could have too many points to number at one of the
 /// orders and process grids, or if there are none. Collective.

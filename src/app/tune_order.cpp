@@ -59,9 +59,11 @@ void record_mesh(const Communicator& comm, const AssembledSpace& space, double i
 
 }  // namespace
 
-TunedOrder tune_order(const Communicator& comm, const Case& input, const MeshSpec& mesh, int order,
-                      const MachineRecord& machine, const AllReduceStrategy* all_reduce,
-                      const MemoryBudget& budget, TuningGuard& guard, Progress& progress) {
+TunedOrder tune_order(const Communicator& comm, const RunPlan& plan, const MeshSpec& mesh,
+                      const TunedField& field, const MachineRecord& machine,
+                      const AllReduceStrategy* all_reduce, TuningGuard& guard, Progress& progress) {
+  const Case& input = *plan.input;
+  const int order = field.order;
   TunedOrder tuned;
   OrderRecord& record = tuned.record;
   record.order = order;
@@ -74,7 +76,7 @@ TunedOrder tune_order(const Communicator& comm, const Case& input, const MeshSpe
   AssembledSpace& space = tuned.discretization->space;
   record.on_rank_failure = check_on_rank(comm, space);
   const TuningMemory memory = tuning_memory(space.mesh(), input);
-  const bool fits = budget.fits(comm, memory.with_operator);
+  const bool fits = plan.budget.fits(comm, memory.with_operator);
   DeviceVector<double> u, au;
   std::optional<Guarded<EllipticOperator>> made;
   if (fits) {
@@ -87,7 +89,7 @@ TunedOrder tune_order(const Communicator& comm, const Case& input, const MeshSpe
   }
   Kokkos::fence("nekbone_k: order set up");
   record.setup_seconds = comm.max(wall_seconds() - begin);
-  record_mesh(comm, space, input.field_kind.item_bytes(), record);
+  record_mesh(comm, space, field.kind.item_bytes(), record);
 
   OverlapWork work;
   DeviceVector<double> rows;
@@ -112,8 +114,8 @@ TunedOrder tune_order(const Communicator& comm, const Case& input, const MeshSpe
     };
   }
   progress.stage(fmt::format("order {}: tuning the gather-scatter", order));
-  tune_or_replay(input, "exchanges", mesh.partition, machine, space.gs(),
-                 input.strategies_to_tune(), work, guard, record);
+  tune_or_replay(input, {"exchanges", mesh, field, input.tuning}, machine, space.gs(), work, guard,
+                 record);
   return tuned;
 }
 

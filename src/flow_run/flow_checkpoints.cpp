@@ -9,8 +9,8 @@
 #include "core/errors.hpp"
 #include "core/format.hpp"
 #include "core/whole_file.hpp"
-#include "output/hdf5_file.hpp"
 #include "flow_run/field_files.hpp"
+#include "output/hdf5_file.hpp"
 
 namespace nekbone_k {
 
@@ -31,10 +31,10 @@ void require_output(const Communicator& comm, const Case& input) {
           fmt::format("{}: '{}' cannot be written: {}; name another file", place, path, why));
   };
   if (input.checkpoint.is_on())
-    require(input.checkpoint_place, "checkpoints", input.checkpoint.file,
+    require(input.place("checkpoint.file"), "checkpoints", input.checkpoint.file,
             "checkpoint.every and checkpoint.before_walltime");
   if (input.output.every > 0)
-    require(input.output_place, "fields", field_file(input.output.file, 0), "output.every");
+    require(input.place("output.file"), "fields", field_file(input.output.file, 0), "output.every");
 }
 
 FlowCheckpoints::FlowCheckpoints(const Communicator& comm, const CheckpointCase& checkpoint,

@@ -52,14 +52,14 @@ void check_initial(const Communicator& comm, const Case& input) {
     throw InputError(
         fmt::format("{}: {}; give a checkpoint of a flow on as many elements, or taylor-green, "
                     "taylor-green-2d or abc",
-                    input.initial_place, error.what()));
+                    input.place("flow.initial"), error.what()));
   }
 }
 
 std::optional<FlowReference> read_reference(const Communicator& comm, const Case& input) {
   if (input.reference.empty()) return {};
   std::string text;
-  on_root(comm, input.reference_place, [&] { text = text_of(input.reference); });
+  on_root(comm, input.place("verification.reference"), [&] { text = text_of(input.reference); });
   return FlowReference(comm.broadcast(std::move(text)), input.reference);
 }
 
@@ -70,7 +70,7 @@ FlowFiles open_flow_files(const Communicator& comm, const Case& input,
   FlowFiles files;
   check_initial(comm, input);
   files.reference = read_reference(comm, input);
-  on_root(comm, input.series_place,
+  on_root(comm, input.place("flow.series"),
           [&] { files.series = std::make_unique<SeriesFile>(input.flow.series, goes_on_after); });
   return files;
 }
@@ -78,7 +78,7 @@ FlowFiles open_flow_files(const Communicator& comm, const Case& input,
 void check_flow_files(const Communicator& comm, const Case& input) {
   check_initial(comm, input);
   read_reference(comm, input);
-  on_root(comm, input.series_place, [&] {
+  on_root(comm, input.place("flow.series"), [&] {
     if (const std::string why_not = SeriesFile::why_not(input.flow.series); !why_not.empty())
       throw InputError(why_not);
   });

@@ -7,9 +7,9 @@
 
 #include "core/communicator.hpp"
 #include "flow/navier_stokes.hpp"
+#include "flow_run/flow_files.hpp"
 #include "input/case.hpp"
 #include "report/flow_record.hpp"
-#include "flow_run/flow_files.hpp"
 
 namespace nekbone_k {
 

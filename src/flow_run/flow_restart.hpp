@@ -3,6 +3,7 @@
 /// What a run takes from the checkpoint of an earlier one.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -34,10 +35,13 @@ struct FlowRestart {
   /// Exchange strategies of fields of three components and of one to keep; empty: tune.
   std::string vectors, scalars;
 
-  /// Pins the strategy for input.field_kind, if one is kept.
-  void pin(Case& input) const {
-    const std::string& kept = input.field_kind.components > 1 ? vectors : scalars;
-    if (!kept.empty()) input.strategies = {kept};
+  /// Makes the kept strategy of a field the only candidate, if it is one.
+  void pin(TunedField& field) const {
+    const std::string& kept = field.kind.components > 1 ? vectors : scalars;
+    const bool is_candidate =
+        std::any_of(field.strategies.begin(), field.strategies.end(),
+                    [&](const Strategy& candidate) { return candidate.name == kept; });
+    if (is_candidate) field.strategies = {*find_strategy(kept)};
   }
 };
 

@@ -5,18 +5,18 @@
 
 #include <bit>
 #include <cmath>
-#include <functional>
 #include <string>
+#include <vector>
 
 #include "core/errors.hpp"
 #include "core/format.hpp"
 #include "flow/step_lengths.hpp"
-#include "machine/energy.hpp"
-#include "operators/checksum.hpp"
-#include "output/velocity_file.hpp"
 #include "flow_run/field_files.hpp"
 #include "flow_run/flow_checkpoints.hpp"
 #include "flow_run/flow_history.hpp"
+#include "machine/energy.hpp"
+#include "operators/checksum.hpp"
+#include "output/velocity_file.hpp"
 #include "selection/multigrid_run.hpp"
 #include "tuning/all_reduce_tuner.hpp"
 
@@ -86,9 +86,10 @@ void judge(const Case& input, FlowRecord& record) {
         *record.error_l2, input.error_bound);
   } else {
     record.passed = true;
-    record.verdict = record.reference_difference ? "all steps converged, near the reference"
-                     : record.error_l2           ? "all steps converged, near the exact solution"
-                                                 : "all steps converged";
+    record.verdict = record.steps == 0             ? "no step was left after the checkpoint"
+                     : record.reference_difference ? "all steps converged, near the reference"
+                     : record.error_l2             ? "all steps converged, near the exact solution"
+                                                   : "all steps converged";
   }
 }
 
@@ -114,7 +115,7 @@ class FlowRun {
     describe();
     m_progress.stage(fmt::format("order {}: setting up the flow", m_record.order));
     const double begin = wall_seconds();
-    communicating([&] { set_up(); });
+    guarded(m_guard, in_use(), [&] { set_up(); });
     m_record.setup_seconds = m_comm.max(wall_seconds() - begin);
     m_progress.stage(fmt::format("order {}: selecting the V-cycle", m_record.order));
     MultigridRun multigrid(
@@ -123,7 +124,7 @@ class FlowRun {
         m_guard);
     if (!select_v_cycle(multigrid)) return m_record;
     m_progress.stage(fmt::format("order {}: time steps", m_record.order), m_lengths.total());
-    communicating([&] {
+    guarded(m_guard, in_use(), [&] {
       multigrid.with_selected([&](const MultigridRun::Inverse& selected) {
         m_inverse = selected;
         EnergyMeter energy(m_comm);
@@ -135,19 +136,17 @@ class FlowRun {
     });
     m_history->sum_up();
     if (m_record.verdict.empty()) {
-      communicating([&] { compare(); });
+      guarded(m_guard, in_use(), [&] { compare(); });
       judge(m_input, m_record);
     }
     return m_record;
   }
 
  private:
-  /// Any of the strategies may hang.
-  void communicating(const std::function<void()>& action) {
-    guarded(m_guard, m_strategies.vectors.name, [&] {
-      guarded(m_guard, m_strategies.scalars.name,
-              [&] { guarded(m_guard, guarded_name(m_strategies.all_reduce), action); });
-    });
+  /// The strategies that it uses, for the guard.
+  std::vector<std::string> in_use() const {
+    return {m_strategies.vectors.name, m_strategies.scalars.name,
+            guarded_name(m_strategies.all_reduce)};
   }
 
   void describe() {
@@ -203,7 +202,7 @@ class FlowRun {
       VelocityFile(m_comm, flow.initial_file, m_input.mesh.elements)
           .read(*m_elements, m_factors, flow.translation, m_flow->velocity());
     } catch (const FileError& error) {
-      throw InputError(fmt::format("{}: {}", m_input.initial_place, error.what()));
+      throw InputError(fmt::format("{}: {}", m_input.place("flow.initial"), error.what()));
     }
   }
 

@@ -6,12 +6,12 @@
 #include <optional>
 
 #include "core/communicator.hpp"
+#include "flow_run/flow_files.hpp"
+#include "flow_run/flow_restart.hpp"
 #include "input/case.hpp"
 #include "machine/machine_record.hpp"
 #include "report/flow_record.hpp"
 #include "report/progress.hpp"
-#include "flow_run/flow_files.hpp"
-#include "flow_run/flow_restart.hpp"
 #include "selection/memory.hpp"
 #include "tuning/tuning_guard.hpp"
 

@@ -120,9 +120,7 @@ void check_method(const YamlReader& solver_keys, const Case& run) {
           : given + " and " + why + "; allowed: launch auto or host, with variant auto or classic");
 }
 
-/// Checks the keys of a flow, and sets what a flow fixes: the operator and the preconditioner of
-/// the pressure.
-void check_flow(YamlReader& keys, Case& run) {
+void check_flow(YamlReader& keys, const Case& run) {
   if (!run.is_flow()) return;
   YamlReader& flow_keys = keys.section("flow");
   const auto& extent = run.mesh.extent;
@@ -141,6 +139,11 @@ void check_flow(YamlReader& keys, Case& run) {
     fail_together(keys, "problem", keys.section("solver"), "vector_ops",
                   "given flow with solver.vector_ops kokkos-kernels; allowed: flow with vector_ops "
                   "fused");
+}
+
+/// Sets what a flow fixes: the operator and the preconditioner of the pressure.
+void set_keys_of_flow(Case& run) {
+  if (!run.is_flow()) return;
   run.lambda = 0;
   run.preconditioner = Preconditioner::multigrid;
   run.variant = CgVariantChoice::automatic;
@@ -180,6 +183,21 @@ std::string advice_on_missing(const std::string& path) {
              : "give the path of an input file, such as the project's inputs/smoke.yaml";
 }
 
+/// Each strategy without overlap, once.
+std::vector<Strategy> plain_ones(const std::vector<Strategy>& strategies) {
+  std::vector<Strategy> plain;
+  for (const Strategy& either : strategies) {
+    const Strategy& strategy = without_overlap(either);
+    const auto is_same = [&](const Strategy& other) { return other.name == strategy.name; };
+    if (std::none_of(plain.begin(), plain.end(), is_same)) plain.push_back(strategy);
+  }
+  return plain;
+}
+
+std::string cannot_open(const std::string& why) {
+  return "cannot be opened: " + why + "; give a file that you may read";
+}
+
 /// The text of the file, or why it cannot be read.
 struct FileText {
   bool readable;
@@ -192,13 +210,13 @@ FileText read_file(const std::string& path) {
   if (!std::filesystem::exists(status)) {
     // The file may be missing, or a folder of the path may be inaccessible.
     const bool missing = status.type() == std::filesystem::file_type::not_found;
-    return {false, missing ? "no such file; " + advice_on_missing(path)
-                           : "cannot be opened: " + error.message()};
+    return {false,
+            missing ? "no such file; " + advice_on_missing(path) : cannot_open(error.message())};
   }
   if (std::filesystem::is_directory(status)) return {false, "is a folder; give an input file"};
 
   std::ifstream file(path, std::ios::binary);
-  if (!file) return {false, std::string("cannot be opened: ") + std::strerror(errno)};
+  if (!file) return {false, cannot_open(std::strerror(errno))};
   // Read one byte more than allowed to detect a file that is too large. A pipe has no size to
   // check.
   std::string text(max_file_bytes + 1, '\0');
@@ -211,30 +229,20 @@ FileText read_file(const std::string& path) {
 
 }  // namespace
 
-std::vector<Case::TunedField> Case::fields_to_tune() const {
-  std::vector<TunedField> fields;
-  for (const int order : orders_to_tune()) {
-    if (is_flow()) fields.push_back({order, {n_components, Precision::double_}});
-    fields.push_back({order, is_flow() ? FieldKind{} : field_kind});
-  }
-  return fields;
-}
-
 std::vector<Strategy> Case::chosen_strategies() const {
   std::vector<Strategy> chosen;
   for (const std::string& name : strategies) chosen.push_back(*find_strategy(name));
   return chosen;
 }
 
-std::vector<Strategy> Case::strategies_to_tune() const {
-  if (!is_flow() || field_kind.components == 1) return chosen_strategies();
-  std::vector<Strategy> plain;
-  for (const Strategy& chosen : chosen_strategies()) {
-    const Strategy& strategy = without_overlap(chosen);
-    const auto is_same = [&](const Strategy& other) { return other.name == strategy.name; };
-    if (std::none_of(plain.begin(), plain.end(), is_same)) plain.push_back(strategy);
-  }
-  return plain;
+std::vector<TunedField> Case::fields_to_tune() const {
+  const std::vector<Strategy> chosen = chosen_strategies();
+  if (is_flow())
+    return {{solver_order, {n_components, Precision::double_}, plain_ones(chosen)},
+            {solver_order, FieldKind{}, chosen}};
+  std::vector<TunedField> fields;
+  for (const int order : orders_to_tune()) fields.push_back({order, field_kind, chosen});
+  return fields;
 }
 
 std::vector<int> Case::orders_to_tune() const {
@@ -282,23 +290,12 @@ Case parse_case(const std::string& text, const std::string& source,
   for (const std::string& assignment : overrides) apply_override(root, assignment);
 
   Case run;
-  run.input = source;
+  run.source = source;
   YamlReader keys(root);
   read_keys(keys, run);
   const YamlReader& mesh_keys = keys.section("mesh");
   YamlReader& solver_keys = keys.section("solver");
-  YamlReader& gather_scatter_keys = keys.section("gather_scatter");
-  run.deformation_place = mesh_keys.place("deformation");
-  run.report_place = keys.section("report").place("json");
-  run.memory_place = keys.section("memory").place("limit_gib");
-  run.cache_place = gather_scatter_keys.section("tuning").place("cache");
-  run.initial_place = keys.section("flow").place("initial");
-  run.series_place = keys.section("flow").place("series");
-  run.output_place = keys.section("output").place("file");
-  run.checkpoint_place = keys.section("checkpoint").place("file");
-  run.reference_place = keys.section("verification").place("reference");
-  run.journal_place = gather_scatter_keys.section("tuning").place("journal");
-
+  const YamlReader& gather_scatter_keys = keys.section("gather_scatter");
   // Before comparing keys: a misspelt key leaves a default, which may cause a misleading conflict.
   keys.reject_unknown_keys();
   check_element_count(mesh_keys, run.mesh, ranks);
@@ -316,6 +313,7 @@ Case parse_case(const std::string& text, const std::string& source,
         "given deterministic true with solver.vector_ops kokkos-kernels, which adds as it "
         "comes; allowed: deterministic with vector_ops fused");
   check_flow(keys, run);
+  set_keys_of_flow(run);
   check_multigrid(keys, solver_keys, run);
   check_method(solver_keys, run);
   return run;

@@ -3,6 +3,7 @@
 /// The input file as types.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,9 +23,16 @@ namespace nekbone_k {
 /// measure: tunes in every run; cached: tunes only if the cache has no choice of an earlier run.
 enum class TuningMode { measure, cached };
 
+/// An exchange that a run tunes.
+struct TunedField {
+  int order = 0;
+  FieldKind kind;
+  std::vector<Strategy> strategies;  ///< the candidates
+};
+
 /// The input of one run. Default values are the documented defaults of the keys in input_keys.cpp.
 struct Case {
-  std::string input;  ///< path of the file, as given
+  std::string source;  ///< path of the file, as given
 
   MeshSpec mesh;  ///< partition: from the input; if automatic, bisection until one is selected
   PartitionMode partition_mode = PartitionMode::automatic;
@@ -59,20 +67,14 @@ struct Case {
   /// `orders`, then solver_order, so that CG can use the set-up of the last order. A flow has only
   /// the latter.
   std::vector<int> orders_to_tune() const;
-  /// The fields whose exchange is tuned, in this sequence.
-  struct TunedField {
-    int order;
-    FieldKind kind;
-  };
+  /// The fields whose exchange is tuned, in this sequence. A flow does no work while it exchanges
+  /// its vectors, so that the plain strategy stands for an overlapped one there.
   std::vector<TunedField> fields_to_tune() const;
 
   FieldKind field_kind;                 ///< of the exchanged field; the default if CG solves
   std::vector<std::string> strategies;  ///< names of the table, in its order
   /// The strategies of these names.
   std::vector<Strategy> chosen_strategies() const;
-  /// Those to tune for field_kind. A flow does no work while it exchanges its vectors, so that the
-  /// plain strategy stands for an overlapped one there.
-  std::vector<Strategy> strategies_to_tune() const;
   TunerOptions tuning;
   double grid_budget_seconds = 1;  ///< for timing process grids; 0: select by the cost model
   TuningMode tuning_mode = TuningMode::measure;
@@ -86,9 +88,11 @@ struct Case {
   bool measure_bandwidth = true;  ///< of memory, for the report
   double memory_limit_gib = 0;    ///< per node; 0: memory of the machine
 
-  /// Places of keys that only a run can check, for its messages: "x.yaml:3: mesh.deformation".
-  std::string deformation_place, report_place, memory_place, cache_place, journal_place,
-      initial_place, series_place, reference_place, checkpoint_place, output_place;
+  /// Where each key was given, for messages of the run: "mesh.deformation" gives
+  /// "x.yaml:3: mesh.deformation".
+  std::map<std::string, std::string> places;
+  /// The place of a key, which must exist.
+  const std::string& place(const std::string& key) const { return places.at(key); }
 };
 
 /// Reads and checks a case. Only rank 0 reads `path`; it broadcasts the text, so all ranks raise

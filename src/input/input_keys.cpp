@@ -447,6 +447,11 @@ YamlReader& section_at(YamlReader& top_level, const std::string& path) {
   return section_at(top_level, parent_of(path)).section(last_word_of(path));
 }
 
+void read_key(YamlReader& section, const Key& key, Case& run) {
+  key.read(section, key.name(), run);
+  run.places[key.path] = section.place(key.name());
+}
+
 }  // namespace
 
 std::string Key::section() const { return parent_of(path); }
@@ -462,7 +467,7 @@ void read_keys(YamlReader& top_level, Case& run) {
     if (key.is_section())
       section_at(top_level, key.path);
     else
-      key.read(section_at(top_level, key.section()), key.name(), run);
+      read_key(section_at(top_level, key.section()), key, run);
 }
 
 Json as_input(const Case& run) {

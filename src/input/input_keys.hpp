@@ -15,7 +15,8 @@ namespace nekbone_k {
 /// key after the keys that its rule depends on.
 std::span<const Key> input_keys();
 
-/// Reads all keys from the top level of an input and checks each on its own. Throws InputError.
+/// Reads all keys from the top level of an input, with their places, and checks each on its own.
+/// Throws InputError.
 void read_keys(YamlReader& top_level, Case& run);
 
 /// `run` as an input: saved as a file, this object gives the same run.

@@ -153,7 +153,7 @@ std::string verdict_line(const RunRecord& record, bool has_file) {
   if (!has_file)
     parts.push_back(fmt::format("{}{} cannot be written",
                                 record.passed ? "all else passed, but " : "",
-                                record.input.report_json));
+                                record.input->report_json));
   for (std::string& why : why_no_strategy(record.orders)) parts.push_back(std::move(why));
   if (record.all_reduce)
     if (const std::string why = why_none(*record.all_reduce); !why.empty())
@@ -168,8 +168,8 @@ std::string verdict_line(const RunRecord& record, bool has_file) {
   }
   if (record.flow) parts.push_back("flow: " + record.flow->verdict);
   parts.push_back(seconds_text(record.total_seconds) + " in all");
-  if (has_file && !record.input.report_json.empty())
-    parts.push_back("all samples in " + record.input.report_json);
+  if (has_file && !record.input->report_json.empty())
+    parts.push_back("all samples in " + record.input->report_json);
   return labelled_line(!has_file             ? "FAIL"
                        : record.passed       ? "PASS"
                        : was_stopped(record) ? "STOPPED"

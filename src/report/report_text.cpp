@@ -72,10 +72,10 @@ std::string traffic_text(const SolveRecord& solve, const MemoryBandwidth& memory
 
 std::string header_text(const RunRecord& record) {
   const MachineRecord& machine = record.machine;
-  const Case& input = record.input;
+  const Case& input = *record.input;
   std::string text = heading(fmt::format("nekbone-k {}, commit {}, started {}", machine.version,
                                          machine.commit, machine.started));
-  text += labelled_line("input", input.input);
+  text += labelled_line("input", input.source);
   text += labelled_line(
       "problem",
       fmt::format(

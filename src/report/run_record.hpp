@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -158,7 +159,7 @@ struct SolveRecord {
 };
 
 struct RunRecord {
-  Case input;
+  std::shared_ptr<const Case> input = std::make_shared<const Case>();
   MachineRecord machine;
   GridRecord grid;
   std::vector<OrderRecord> orders;

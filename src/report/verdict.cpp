@@ -21,7 +21,7 @@ bool all_methods_right(const CgTuning& tuning) {
 }
 
 bool all_orders_right(const RunRecord& record) {
-  return record.orders.size() == record.input.fields_to_tune().size() &&
+  return record.orders.size() == record.input->fields_to_tune().size() &&
          std::all_of(record.orders.begin(), record.orders.end(), [](const OrderRecord& order) {
            return is_right(order.tuning) && order.on_rank_failure.empty();
          });
@@ -41,8 +41,8 @@ bool was_stopped(const RunRecord& record) {
 
 bool has_passed(const RunRecord& record) {
   if (!all_orders_right(record)) return false;
-  if (!record.input.solves()) return true;
-  if (record.input.is_flow()) return is_flow_tuned(record) && record.flow && record.flow->passed;
+  if (!record.input->solves()) return true;
+  if (record.input->is_flow()) return is_flow_tuned(record) && record.flow && record.flow->passed;
   return record.all_reduce && is_right(*record.all_reduce) && record.solve &&
          record.solve->passed && record.solve->left_out.empty() &&
          all_methods_right(record.solve->methods);

@@ -37,15 +37,12 @@ LevelTuner::Choice LevelTuner::choose(typename Multigrid<T>::Level& level, doubl
     choice.verified = {choice.strategy.name};
     return choice;
   }
-  Case input = m_input;  // as if the level were a problem of its own
-  input.mesh = level.plan.mesh;
-  input.field_kind = kind;
-  input.tuning.budget_seconds = budget_seconds;
+  const TunedField field{level.plan.order, kind, m_input.chosen_strategies()};
+  TunerOptions options = m_input.tuning;
+  options.budget_seconds = budget_seconds;
   OrderRecord record;
-  record.order = level.plan.order;
-  tune_or_replay(input, "exchanges of levels", level.plan.mesh.partition, m_machine, gs,
-                 m_input.chosen_strategies(), overlap_work(*level.a, level.v.z, level.v.az),
-                 m_guard, record);
+  tune_or_replay(m_input, {"exchanges of levels", level.plan.mesh, field, options}, m_machine, gs,
+                 overlap_work(*level.a, level.v.z, level.v.az), m_guard, record);
   if (record.tuning.selected < 0)
     throw InternalError(fmt::format(
         "no exchange strategy is right at the multigrid level of order {}", level.plan.order));

@@ -36,8 +36,8 @@ double vector_bytes(const BoxMesh& mesh) { return mesh.lattice_volume() * sizeof
 /// Bytes per DOF of the widest field that the case exchanges.
 double widest_item_bytes(const Case& input) {
   int bytes = 0;
-  for (const auto& [order, kind] : input.fields_to_tune())
-    bytes = std::max(bytes, kind.item_bytes());
+  for (const TunedField& field : input.fields_to_tune())
+    bytes = std::max(bytes, field.kind.item_bytes());
   return bytes;
 }
 
@@ -269,13 +269,14 @@ void require_memory(const Case& input, const MemoryBudget& budget, int ranks) {
           : fmt::format("tuning order {}", budget.tuning_order);
   if (budget.fits_machine())
     throw MemoryError(
-        fmt::format("{}: {} {}", input.input, what, beyond_limit_of_rank(input, budget, ranks)));
+        fmt::format("{}: {} {}", input.source, what, beyond_limit_of_rank(input, budget, ranks)));
   const bool is_limited = budget.available < budget.machine;
   throw MemoryError(
       fmt::format("{}: {} needs about {} per {} ({} on it), but only {} are available{}; {}",
-                  is_limited ? input.memory_place : input.input, what, bytes_text(budget.needed()),
-                  budget.place, counted(budget.sharers, "rank"), bytes_text(budget.available),
-                  is_limited ? " (memory.limit_gib)" : "", advice(input, budget, ranks)));
+                  is_limited ? input.place("memory.limit_gib") : input.source, what,
+                  bytes_text(budget.needed()), budget.place, counted(budget.sharers, "rank"),
+                  bytes_text(budget.available), is_limited ? " (memory.limit_gib)" : "",
+                  advice(input, budget, ranks)));
 }
 
 }  // namespace nekbone_k

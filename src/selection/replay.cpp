@@ -43,6 +43,12 @@ std::string joined(const Texts& texts) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
+std::string names_of(std::span<const Strategy> strategies) {
+  std::vector<std::string_view> names;
+  for (const Strategy& strategy : strategies) names.push_back(strategy.name);
+  return joined(names);
+}
+
 /// Why the ranks must not share a choice, or nothing. The same on every rank. Collective.
 std::string disagreement(const Communicator& comm, const DecisionKey& key) {
   const std::string here = fmt::format("{}", fmt::join(key.fields, "\n"));
@@ -86,7 +92,8 @@ std::string store(const Communicator& comm, const DecisionCache& cache, const Ma
 
 /// The conditions for which the choice of a partition is valid.
 DecisionKey make_grid_key(const Case& input, const MachineRecord& machine, int order) {
-  DecisionKey key = make_decision_key(input, input.mesh.partition, machine, order);
+  DecisionKey key = make_decision_key(
+      input, input.mesh, {order, input.field_kind, input.chosen_strategies()}, machine);
   key.kind = "process grids";
   key.fields.erase("partition");
   return key;
@@ -139,12 +146,13 @@ struct TunedOrReplayed {
 /// Takes an earlier choice for `key` if `find` knows it and there is no objection to its timing by
 /// `tune`. Otherwise calls `tune` with all of `strategies`. Collective.
 template <class AnyStrategy, class Find, class Excluded, class Tune>
-auto tune_or_take(const Communicator& comm, const Case& input, const MachineRecord& machine,
-                  const DecisionKey& key, std::span<const AnyStrategy> strategies, const Find& find,
+auto tune_or_take(const Communicator& comm, const Case& input, const TunerOptions& options,
+                  const MachineRecord& machine, const DecisionKey& key,
+                  std::span<const AnyStrategy> strategies, const Find& find,
                   const Excluded& is_left_out, const Tune& tune) {
-  TunedOrReplayed<decltype(tune(strategies, input.tuning))> result;
+  TunedOrReplayed<decltype(tune(strategies, options))> result;
   if (input.tuning_mode == TuningMode::measure) {
-    result.tuning = tune(strategies, input.tuning);
+    result.tuning = tune(strategies, options);
     return result;
   }
   const DecisionCache cache(input.tuning_cache);
@@ -157,7 +165,7 @@ auto tune_or_take(const Communicator& comm, const Case& input, const MachineReco
     if (!looked.strategy.empty() && found == nullptr) {
       why_not = fmt::format("{} names {}, which is no strategy", cache.path(), looked.strategy);
     } else if (found != nullptr) {
-      TunerOptions quick = input.tuning;
+      TunerOptions quick = options;
       quick.budget_seconds = std::min(quick.budget_seconds, 0.1);
       result.tuning = tune(std::span(found, 1), quick);
       why_not = objection(outcome_of(result.tuning), looked);
@@ -168,7 +176,7 @@ auto tune_or_take(const Communicator& comm, const Case& input, const MachineReco
       }
     }
   }
-  result.tuning = tune(strategies, input.tuning);
+  result.tuning = tune(strategies, options);
   result.note = "measured anew, as " + why_not;
   const Outcome outcome = outcome_of(result.tuning);
   if (!agreed || !outcome.right) return result;
@@ -208,8 +216,8 @@ std::string nodes_in_words(const std::vector<std::string>& hosts) {
 
 }  // namespace
 
-DecisionKey make_decision_key(const Case& input, const Partition& partition,
-                              const MachineRecord& machine, int order) {
+DecisionKey make_decision_key(const Case& input, const MeshSpec& mesh, const TunedField& field,
+                              const MachineRecord& machine) {
   std::set<std::string> devices;
   for (const std::string& device : machine.devices) devices.insert(kind_of(device));
   std::set<std::string> bindings(machine.binding.begin(), machine.binding.end());
@@ -218,15 +226,15 @@ DecisionKey make_decision_key(const Case& input, const Partition& partition,
     quotas.insert(cores < unlimited ? cpu_time_text(cores) : "none");
   return {"exchanges",
           {
-              {"elements", joined(input.mesh.elements)},
-              {"periodic", joined(input.mesh.periodic)},
-              {"partition", partition.name()},
-              {"order", std::to_string(order)},
-              {"components", std::to_string(input.field_kind.components)},
-              {"precision", name(input.field_kind.precision)},
-              {"geometry", name(input.mesh.geometry)},
+              {"elements", joined(mesh.elements)},
+              {"periodic", joined(mesh.periodic)},
+              {"partition", mesh.partition.name()},
+              {"order", std::to_string(field.order)},
+              {"components", std::to_string(field.kind.components)},
+              {"precision", name(field.kind.precision)},
+              {"geometry", name(mesh.geometry)},
               {"sums", input.summation == Summation::deterministic ? "deterministic" : "ordinary"},
-              {"strategies", joined(input.strategies)},
+              {"strategies", names_of(field.strategies)},
               {"ranks", std::to_string(machine.ranks)},
               {"ranks per node", joined(machine.ranks_per_node)},
               {"nodes of the ranks", nodes_in_words(machine.hosts)},
@@ -250,18 +258,19 @@ DecisionKey make_decision_key(const Case& input, const Partition& partition,
           }};
 }
 
-void tune_or_replay(const Case& input, const std::string& kind, const Partition& partition,
-                    const MachineRecord& machine, GatherScatter& gs,
-                    std::span<const Strategy> strategies, const OverlapWork& work,
-                    TuningGuard& guard, OrderRecord& record) {
-  DecisionKey key = make_decision_key(input, partition, machine, record.order);
-  key.kind = kind;
+void tune_or_replay(const Case& input, const ExchangeToTune& exchange, const MachineRecord& machine,
+                    GatherScatter& gs, const OverlapWork& work, TuningGuard& guard,
+                    OrderRecord& record) {
+  const TunedField& field = exchange.field;
+  DecisionKey key = make_decision_key(input, exchange.mesh, field, machine);
+  key.kind = exchange.decision;
   key.fields["work"] = work.name;
   auto result = tune_or_take(
-      gs.communicator(), input, machine, key, strategies, find_strategy,
+      gs.communicator(), input, exchange.options, machine, key, std::span(field.strategies),
+      find_strategy,
       [&](const Strategy& strategy) { return !guard.why_excluded(strategy.name).empty(); },
       [&](std::span<const Strategy> tried, const TunerOptions& options) {
-        return tune(gs, input.field_kind, tried, work, options, guard, paths_of(machine));
+        return tune(gs, field.kind, tried, work, options, guard, paths_of(machine));
       });
   record.tuning = std::move(result.tuning);
   record.replayed = result.replayed;
@@ -269,14 +278,15 @@ void tune_or_replay(const Case& input, const std::string& kind, const Partition&
   record.made = std::move(result.made);
 }
 
-AllReduceRecord tune_or_replay(const Communicator& comm, const Case& input,
-                               const Partition& partition, const MachineRecord& machine,
+AllReduceRecord tune_or_replay(const Communicator& comm, const Case& input, const MeshSpec& mesh,
+                               const MachineRecord& machine,
                                std::span<const AllReduceStrategy> strategies, TuningGuard& guard) {
-  DecisionKey key = make_decision_key(input, partition, machine, input.solver_order);
+  DecisionKey key =
+      make_decision_key(input, mesh, {input.solver_order, input.field_kind, {}}, machine);
   key.kind = "sums";
   key.fields["strategies"] = joined(input.all_reduces);
   auto result = tune_or_take(
-      comm, input, machine, key, strategies, find_all_reduce,
+      comm, input, input.tuning, machine, key, strategies, find_all_reduce,
       [&](const AllReduceStrategy& strategy) { return !why_excluded(guard, strategy).empty(); },
       [&](std::span<const AllReduceStrategy> tried, const TunerOptions& options) {
         return tune_all_reduce(comm, tried, options, guard, paths_of(machine));
@@ -311,7 +321,8 @@ void make_grid_choice(const Case& input, const MachineRecord& machine, const Kep
 
 DecisionKey make_v_cycle_key(const Case& input, const MeshSpec& mesh,
                              const MachineRecord& machine) {
-  DecisionKey key = make_decision_key(input, mesh.partition, machine, input.solver_order);
+  DecisionKey key = make_decision_key(
+      input, mesh, {input.solver_order, input.field_kind, input.chosen_strategies()}, machine);
   key.kind = "V-cycles";
   const auto pin = [&](const char* name, const auto& value, const auto& text) {
     key.fields[std::string("solver.multigrid.") + name] = value ? text(*value) : "auto";
@@ -336,9 +347,8 @@ DecisionKey make_v_cycle_key(const Case& input, const MeshSpec& mesh,
   return key;
 }
 
-std::string keep_choices(const Communicator& comm, const Case& input, const std::string& doubt,
-                         RunRecord& record) {
-  const DecisionCache cache(input.tuning_cache);
+std::string keep_choices(const Communicator& comm, const std::string& doubt, RunRecord& record) {
+  const DecisionCache cache(record.input->tuning_cache);
   Groups<const MadeChoice*> outcomes;  // in words
   const auto keep = [&](const std::optional<MadeChoice>& made, const std::string& its_doubt,
                         std::string& note) {

@@ -3,6 +3,7 @@
 /// Tuning that may take the choices of earlier runs.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "report/run_record.hpp"
@@ -10,27 +11,32 @@
 
 namespace nekbone_k {
 
-/// The conditions for which a choice at `order` on this machine is valid. The same on every rank.
-DecisionKey make_decision_key(const Case& input, const Partition& partition,
-                              const MachineRecord& machine, int order);
+/// An exchange to tune, on a mesh with the partition of the run.
+struct ExchangeToTune {
+  std::string decision;  ///< what is decided, in the plural; the cache keeps each kind apart
+  const MeshSpec& mesh;
+  const TunedField& field;
+  TunerOptions options;
+};
 
-/// Tunes or, in mode cached, takes the choice of an earlier run with the same key. Fills in the
-/// tuning of `record`. Collective, with the same result on every rank.
-///
-/// `kind` is that of the decision, in the plural.
+/// The conditions for which a choice for a field on this machine is valid. The same on every rank.
+DecisionKey make_decision_key(const Case& input, const MeshSpec& mesh, const TunedField& field,
+                              const MachineRecord& machine);
+
+/// Tunes `exchange` or, in mode cached, takes the choice of an earlier run with the same key. Fills
+/// in the tuning of `record`. Collective, with the same result on every rank.
 ///
 /// Takes the earlier choice if it is still right and its cost, timed for at most 0.1 s, is at most
 /// 1.5 times the earlier cost plus a tenth of the work that it overlaps. Otherwise calls tune() for
 /// all strategies and sets `record.made` for keep_choices(). Only rank 0 reads and writes the
 /// cache, and no failure of that ends the run.
-void tune_or_replay(const Case& input, const std::string& kind, const Partition& partition,
-                    const MachineRecord& machine, GatherScatter& gs,
-                    std::span<const Strategy> strategies, const OverlapWork& work,
-                    TuningGuard& guard, OrderRecord& record);
+void tune_or_replay(const Case& input, const ExchangeToTune& exchange, const MachineRecord& machine,
+                    GatherScatter& gs, const OverlapWork& work, TuningGuard& guard,
+                    OrderRecord& record);
 
 /// The same for the all-reduce at the solver's order, with tune_all_reduce().
-AllReduceRecord tune_or_replay(const Communicator& comm, const Case& input,
-                               const Partition& partition, const MachineRecord& machine,
+AllReduceRecord tune_or_replay(const Communicator& comm, const Case& input, const MeshSpec& mesh,
+                               const MachineRecord& machine,
                                std::span<const AllReduceStrategy> strategies, TuningGuard& guard);
 
 /// A partition or a V-cycle that an earlier run chose.
@@ -64,7 +70,6 @@ KeptChoice find_kept_choice(const Communicator& comm, const Case& input, const D
 /// - no choice of multigrid if CG or the flow did not pass.
 ///
 /// Notes the outcome at each choice and returns a summary; empty without choices. Collective.
-std::string keep_choices(const Communicator& comm, const Case& input, const std::string& doubt,
-                         RunRecord& record);
+std::string keep_choices(const Communicator& comm, const std::string& doubt, RunRecord& record);
 
 }  // namespace nekbone_k

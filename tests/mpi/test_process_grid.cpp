@@ -35,8 +35,9 @@ class ProcessGrid : public testing::Test {
   // Caches the choice, like the end of a run.
   void keep(const Case& input, GridRecord& grid) {
     RunRecord record;
+    record.input = std::make_shared<const Case>(input);
     record.grid = grid;
-    keep_choices(m_comm, input, "", record);
+    keep_choices(m_comm, "", record);
     grid = record.grid;
   }
 

@@ -16,7 +16,8 @@ namespace {
 class Replay : public testing::Test {
  protected:
   Replay() {
-    m_record.input.tuning_cache = m_folder.path("cache.json");  // only rank 0 uses its path
+    changed_input(m_record).tuning_cache =
+        m_folder.path("cache.json");  // only rank 0 uses its path
     m_record.grid.made = made("process grids");
     m_record.all_reduce = AllReduceRecord();
     m_record.all_reduce->made = made("sums");
@@ -34,8 +35,8 @@ class Replay : public testing::Test {
   // Calls keep_choices(), expects a note at each of the four choices, and returns how many were
   // cached.
   int kept(const std::string& doubt = "") {
-    m_text = keep_choices(m_comm, m_record.input, doubt, m_record);
-    const DecisionCache cache(m_record.input.tuning_cache);
+    m_text = keep_choices(m_comm, doubt, m_record);
+    const DecisionCache cache(m_record.input->tuning_cache);
     int kept = 0;
     for (const auto& [choice, note] :
          {std::pair(m_record.grid.made, m_record.grid.why),
@@ -73,7 +74,7 @@ class Replay : public testing::Test {
 TEST_F(Replay, KeepsWhatARunDoesNotDoubt) {
   m_record.solve->audit = m_record.solve->sum_audit = audit_of(1, 1.5);
   EXPECT_EQ(kept(), 4);
-  EXPECT_EQ(m_text, "4 choices: kept in " + m_record.input.tuning_cache);
+  EXPECT_EQ(m_text, "4 choices: kept in " + m_record.input->tuning_cache);
 }
 
 TEST_F(Replay, KeepsNothingThatWasMeasuredOnALoadedMachine) {
@@ -116,7 +117,7 @@ TEST_F(Replay, KeepsAVCycleIfCgPassed) {
     }
     EXPECT_EQ(multigrid.levels.back().origin.cache_note, "");
     if (m_comm.is_root() && passed) {
-      EXPECT_TRUE(DecisionCache(m_record.input.tuning_cache)
+      EXPECT_TRUE(DecisionCache(m_record.input->tuning_cache)
                       .find(multigrid.origin.made->key)
                       .decision.has_value());
     }
@@ -137,7 +138,7 @@ TEST_F(Replay, KeepsAVCycleIfTheFlowPassed) {
 }
 
 TEST_F(Replay, KeyOfAVCycleNamesWhatItDependsOn) {
-  const Case input = m_record.input;
+  const Case input = *m_record.input;
   const auto key = [&](const Case& other) {
     return make_v_cycle_key(other, other.mesh, m_record.machine);
   };
@@ -183,8 +184,8 @@ TEST_F(Replay, SaysNothingWhereNothingWasChosen) {
   m_record.grid.made.reset();
   m_record.all_reduce->made.reset();
   for (OrderRecord& order : m_record.orders) order.made.reset();
-  EXPECT_EQ(keep_choices(m_comm, m_record.input, "a doubt", m_record), "");
-  EXPECT_FALSE(std::filesystem::exists(m_record.input.tuning_cache));
+  EXPECT_EQ(keep_choices(m_comm, "a doubt", m_record), "");
+  EXPECT_FALSE(std::filesystem::exists(m_record.input->tuning_cache));
 }
 
 }  // namespace

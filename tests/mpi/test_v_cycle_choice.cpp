@@ -154,7 +154,8 @@ class VCycleChoiceCached : public VCycleChoice {
     run.orders.clear();
     run.solve = solve_case(usual_case(lambda));
     EXPECT_TRUE(run.solve->passed) << run.solve->verdict;
-    if (keeps) keep_choices(m_comm, m_input, "", run);
+    run.input = std::make_shared<const Case>(m_input);
+    if (keeps) keep_choices(m_comm, "", run);
     return run.solve->multigrid.value();
   }
   /// Changes all V-cycles in the cache.

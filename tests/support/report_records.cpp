@@ -4,6 +4,12 @@
 #include <limits>
 
 namespace nekbone_k {
+
+Case& changed_input(RunRecord& record) {
+  const auto changed = std::make_shared<Case>(*record.input);
+  record.input = changed;
+  return *changed;
+}
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
@@ -195,9 +201,10 @@ MachineRecord usual_machine() {
 
 RunRecord usual_run() {
   RunRecord r;
-  r.input.input = "inputs/tgv64.yaml";
-  r.input.mesh.elements = {64, 64, 64};
-  r.input.strategies = {"device-pairwise", "host-alltoall"};
+  Case& input = changed_input(r);
+  input.source = "inputs/tgv64.yaml";
+  input.mesh.elements = {64, 64, 64};
+  input.strategies = {"device-pairwise", "host-alltoall"};
   r.machine = usual_machine();
   r.grid = usual_grid();
   r.orders = {usual_order()};
@@ -210,10 +217,11 @@ RunRecord usual_run() {
 RunRecord flow_run() {
   RunRecord r = usual_run();
   r.solve.reset();
-  r.input.problem = ProblemKind::flow;
-  r.input.flow.initial = FlowKind::abc;
-  r.input.flow.viscosity = 0.05;
-  r.input.solver_order = 7;
+  Case& input = changed_input(r);
+  input.problem = ProblemKind::flow;
+  input.flow.initial = FlowKind::abc;
+  input.flow.viscosity = 0.05;
+  input.solver_order = 7;
   r.orders = {usual_order(), usual_order()};
   r.orders[0].tuning.kind = {3, Precision::double_};
   AllReduceResult& sum = r.all_reduce.emplace().candidates.emplace_back();

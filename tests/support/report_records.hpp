@@ -6,6 +6,9 @@
 
 namespace nekbone_k {
 
+/// A copy of the input of a record, which the record has from now on.
+Case& changed_input(RunRecord& record);
+
 // Order 7 with two plain and two overlapped strategies. The faster plain one also ran with the
 // work. One overlapped strategy hides its exchange within the noise and is selected.
 OrderRecord usual_order();

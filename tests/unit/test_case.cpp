@@ -39,7 +39,7 @@ std::string source_folder() {
 
 TEST(CaseDefaults, AreThoseDocumented) {
   const Case run = parse("{}");
-  EXPECT_EQ(run.input, "x.yaml");
+  EXPECT_EQ(run.source, "x.yaml");
   EXPECT_THAT(run.mesh.elements, ElementsAre(8, 8, 8));
   EXPECT_THAT(run.mesh.extent, ElementsAre(1.0, 1.0, 1.0));
   EXPECT_THAT(run.mesh.periodic, ElementsAre(true, true, true));
@@ -200,9 +200,9 @@ verification: {reference: a.txt}
   EXPECT_EQ(flow.steps, 12);
   EXPECT_EQ(flow.series, "b.csv");
   EXPECT_EQ(flow.series_every, 3);
-  EXPECT_EQ(run.series_place, "--set flow.series=b.csv: flow.series");
+  EXPECT_EQ(run.place("flow.series"), "--set flow.series=b.csv: flow.series");
   EXPECT_EQ(run.reference, "a.txt");
-  EXPECT_EQ(run.reference_place, "x.yaml:21: verification.reference");
+  EXPECT_EQ(run.place("verification.reference"), "x.yaml:21: verification.reference");
 
   const FlowOptions options = flow.options();
   EXPECT_EQ(options.viscosity, 0.05);
@@ -250,19 +250,19 @@ TEST(CaseKeys, OfOtherProblemsAreFixedByAFlow) {
 
 // A flow does no work while it exchanges vectors.
 TEST(CaseKeys, OfVectorsOfAFlowHaveNoOverlap) {
-  const auto names = [](const Case& run) {
+  const auto names = [](const TunedField& field) {
     std::vector<std::string> tuned;
-    for (const Strategy& strategy : run.strategies_to_tune()) tuned.push_back(strategy.name);
+    for (const Strategy& strategy : field.strategies) tuned.push_back(strategy.name);
     return tuned;
   };
-  Case run = parse(
+  const Case run = parse(
       "problem: flow\ngather_scatter: {strategies: [device-pairwise, device-persistent+overlap, "
       "device-pairwise+overlap]}");
-  run.field_kind = {3, Precision::double_};
-  EXPECT_THAT(names(run), UnorderedElementsAre("device-pairwise", "device-persistent"));
-  run.field_kind = {};
-  EXPECT_THAT(names(run), UnorderedElementsAre("device-pairwise", "device-persistent+overlap",
-                                               "device-pairwise+overlap"));
+  const std::vector<TunedField> fields = run.fields_to_tune();
+  ASSERT_EQ(fields.size(), 2u);
+  EXPECT_THAT(names(fields[0]), UnorderedElementsAre("device-pairwise", "device-persistent"));
+  EXPECT_THAT(names(fields[1]), UnorderedElementsAre("device-pairwise", "device-persistent+overlap",
+                                                     "device-pairwise+overlap"));
 }
 
 TEST(CaseKeys, OneValueHoldsForAllDirections) {
@@ -332,13 +332,16 @@ TEST(CaseKeys, WindowsLineEndsAndAByteOrderMarkAreRead) {
 }
 
 TEST(CaseKeys, ThoseThatOnlyARunFindsWrongAreRememberedWithTheirPlace) {
-  EXPECT_EQ(parse("mesh:\n  deformation: sine\n").deformation_place, "x.yaml:2: mesh.deformation");
-  EXPECT_EQ(parse("{}", {"mesh.deformation=sine"}).deformation_place,
+  EXPECT_EQ(parse("mesh:\n  deformation: sine\n").place("mesh.deformation"),
+            "x.yaml:2: mesh.deformation");
+  EXPECT_EQ(parse("{}", {"mesh.deformation=sine"}).place("mesh.deformation"),
             "--set mesh.deformation=sine: mesh.deformation");
-  EXPECT_EQ(parse("orders: [1]\nreport: {json: a.json}").report_place, "x.yaml:2: report.json");
-  EXPECT_EQ(parse("{}").report_place, "x.yaml: report.json");
-  EXPECT_EQ(parse("memory:\n  limit_gib: 2\n").memory_place, "x.yaml:2: memory.limit_gib");
-  EXPECT_EQ(parse("memory:\n  limit_gib: 2\n", {"memory.limit_gib=1"}).memory_place,
+  EXPECT_EQ(parse("orders: [1]\nreport: {json: a.json}").place("report.json"),
+            "x.yaml:2: report.json");
+  EXPECT_EQ(parse("{}").place("report.json"), "x.yaml: report.json");
+  EXPECT_EQ(parse("memory:\n  limit_gib: 2\n").place("memory.limit_gib"),
+            "x.yaml:2: memory.limit_gib");
+  EXPECT_EQ(parse("memory:\n  limit_gib: 2\n", {"memory.limit_gib=1"}).place("memory.limit_gib"),
             "--set memory.limit_gib=1: memory.limit_gib");
 }
 
@@ -403,7 +406,7 @@ TEST(CaseFile, IsReadAndNamed) {
   const Communicator comm(MPI_COMM_SELF);
   const std::string path = source_folder() + "/inputs/smoke.yaml";
   const Case run = read_case(comm, path, {"solver.iterations=5"});
-  EXPECT_EQ(run.input, path);
+  EXPECT_EQ(run.source, path);
   EXPECT_EQ(run.solver_order, 5);
   EXPECT_EQ(run.iterations, 5);
 }

@@ -21,6 +21,12 @@
 namespace nekbone_k {
 namespace {
 
+/// The key of an exchange at order 7.
+DecisionKey key_at_7(const Case& input, const MachineRecord& machine) {
+  return make_decision_key(input, input.mesh, {7, input.field_kind, input.chosen_strategies()},
+                           machine);
+}
+
 class DecisionCacheTest : public testing::Test {
  protected:
   std::string path() const { return m_folder.path("cache.json"); }
@@ -93,7 +99,7 @@ TEST_F(DecisionCacheTest, SaysOfALongListWhatIsInOneAlone) {
 
 TEST_F(DecisionCacheTest, TakesNoChoiceOfOtherWork) {
   const Case input = parse_case("problem: none", "x.yaml", {}, 1);
-  const DecisionKey key = make_decision_key(input, input.mesh.partition, usual_machine(), 7);
+  const DecisionKey key = key_at_7(input, usual_machine());
   EXPECT_EQ(key.fields.at("peer memory on a shared GPU"), "no");
   DecisionKey other = key;
   other.fields["work"] = "Ax";
@@ -118,12 +124,10 @@ TEST_F(DecisionCacheTest, TakesNoChoiceOfOtherLibraries) {
   MachineRecord machine = usual_machine();
   machine.libraries.nccl = "2.28.9";
   const DecisionCache cache(path());
-  EXPECT_EQ(
-      cache.store(make_decision_key(input, input.mesh.partition, machine, 7), {"a", 1e-5, "today"}),
-      "");
-  EXPECT_TRUE(cache.find(make_decision_key(input, input.mesh.partition, machine, 7)).decision);
+  EXPECT_EQ(cache.store(key_at_7(input, machine), {"a", 1e-5, "today"}), "");
+  EXPECT_TRUE(cache.find(key_at_7(input, machine)).decision);
   machine.libraries.nccl = "2.29.1";
-  const auto found = cache.find(make_decision_key(input, input.mesh.partition, machine, 7));
+  const auto found = cache.find(key_at_7(input, machine));
   EXPECT_FALSE(found.decision);
   EXPECT_NE(found.why_not.find("NCCL was 2.28.9, now 2.29.1"), std::string::npos) << found.why_not;
 }
@@ -133,7 +137,7 @@ TEST_F(DecisionCacheTest, TakesNoChoiceOfRanksOnOtherNodes) {
   const auto key_on = [&](const std::vector<std::string>& hosts) {
     MachineRecord machine = usual_machine();
     machine.hosts = hosts;
-    return make_decision_key(input, input.mesh.partition, machine, 7);
+    return key_at_7(input, machine);
   };
   const DecisionCache cache(path());
   EXPECT_EQ(cache.store(key_on({"a", "a", "b", "b"}), {"a", 1e-5, "today"}), "");
@@ -168,7 +172,7 @@ TEST_F(DecisionCacheTest, TakesNoChoiceForFieldsOfAnotherKind) {
   const auto key_of = [](const std::string& gather_scatter) {
     const std::string text = "problem: none\ngather_scatter: {" + gather_scatter + "}";
     const Case input = parse_case(text, "x.yaml", {}, 1);
-    return make_decision_key(input, input.mesh.partition, usual_machine(), 7);
+    return key_at_7(input, usual_machine());
   };
   const DecisionKey vectors = key_of("components: 3, precision: single");
   const DecisionCache cache(path());

@@ -100,7 +100,7 @@ TEST(ReportSolve, SaysWhatDeterminismCosts) {
   EXPECT_TRUE(to_json(run)["solve"]["checksum"].is_null());
   EXPECT_TRUE(to_json(run)["solve"]["determinism"].is_null());
 
-  run.input.summation = Summation::deterministic;
+  changed_input(run).summation = Summation::deterministic;
   run.solve->checksum = 0x0123456789abcdef;
   run.solve->summation_cost = {
       .deterministic_seconds = 3e-3, .ordinary_seconds = 2e-3, .rounds = 7, .iterations = 5};
@@ -468,11 +468,11 @@ TEST(ReportOrder, SaysOfWhichFieldsTheMessagesAre) {
 TEST(ReportHeader, SaysWhichFieldsAreExchangedWhereNothingIsSolved) {
   RunRecord run = usual_run();
   EXPECT_FALSE(contains(header_text(run), "exchanges of"));
-  run.input.problem = ProblemKind::none;
+  changed_input(run).problem = ProblemKind::none;
   EXPECT_TRUE(contains(header_text(run), "none, exchanges of doubles are measured, lambda 1"));
-  run.input.field_kind = {1, Precision::single};
+  changed_input(run).field_kind = {1, Precision::single};
   EXPECT_TRUE(contains(header_text(run), "none, exchanges of floats are measured"));
-  run.input.field_kind = {64, Precision::double_};
+  changed_input(run).field_kind = {64, Precision::double_};
   EXPECT_TRUE(contains(header_text(run), "none, exchanges of 64 doubles a DOF are measured"));
 }
 

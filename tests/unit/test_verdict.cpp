@@ -14,9 +14,9 @@ namespace {
 // A complete run, in which everything is right.
 RunRecord whole_run() {
   RunRecord run = usual_run();
-  run.input.orders = {7};
-  run.input.solver_order = 7;
-  run.input.problem = ProblemKind::taylor_green;
+  changed_input(run).orders = {7};
+  changed_input(run).solver_order = 7;
+  changed_input(run).problem = ProblemKind::taylor_green;
   AllReduceRecord& sums = run.all_reduce.emplace();
   AllReduceResult& sum = sums.candidates.emplace_back();
   sum.strategy = all_reduce_strategies().front();
@@ -27,7 +27,7 @@ RunRecord whole_run() {
 
 RunRecord exchanges_alone() {
   RunRecord run = whole_run();
-  run.input.problem = ProblemKind::none;
+  changed_input(run).problem = ProblemKind::none;
   run.all_reduce.reset();
   run.solve.reset();
   return run;
@@ -41,7 +41,7 @@ TEST(Verdict, PassesWhatWasDoneAndRight) {
 TEST(Verdict, NeedsSomethingToHaveBeenDone) {
   EXPECT_FALSE(has_passed(RunRecord()));
   RunRecord nothing;
-  nothing.input.problem = ProblemKind::none;
+  changed_input(nothing).problem = ProblemKind::none;
   EXPECT_FALSE(has_passed(nothing));
 }
 
@@ -67,10 +67,10 @@ TEST(Verdict, NeedsEveryOrder) {
     EXPECT_FALSE(has_passed(run));
   }
   RunRecord run = exchanges_alone();
-  run.input.orders = {3, 7};
+  changed_input(run).orders = {3, 7};
   EXPECT_FALSE(has_passed(run));
   run = whole_run();
-  run.input.solver_order = 5;  // tuned, too
+  changed_input(run).solver_order = 5;  // tuned, too
   EXPECT_FALSE(has_passed(run));
 }
 
@@ -137,7 +137,7 @@ TEST(Verdict, OfAFlowNeedsBothFieldsTheAllReduceAndTheFlow) {
   run.flow->passed = false;
   EXPECT_FALSE(has_passed(run));
   run = flow_run();
-  run.input.orders = {1, 3};  // a flow has only its own
+  changed_input(run).orders = {1, 3};  // a flow has only its own
   EXPECT_TRUE(has_passed(run));
 }
 

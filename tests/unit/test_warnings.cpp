@@ -60,7 +60,7 @@ TEST(Warnings, AreOfJobsThatWereToBeOne) {
 }
 
 TEST(Warnings, AreOfOneRankThatComparesNothing) {
-  Case input = usual_run().input;
+  Case input = *usual_run().input;
   input.problem = ProblemKind::none;
   EXPECT_TRUE(contains(nothing_exchanged(input, 1), "start it with mpirun -np P"));
   EXPECT_EQ(nothing_exchanged(input, 2), "");
@@ -103,7 +103,7 @@ TEST(Warnings, CountTheTimeOfThisProcess) {
 }
 
 TEST(Warnings, AreOfWaysThatEarlierRunsFailedBy) {
-  Case input = usual_run().input;
+  Case input = *usual_run().input;
   input.strategies = {"host-pairwise", "host-put", "host-put+overlap", "nccl"};
   CallbackGuard journal;
   journal.excluded = [](const std::string& name) -> std::string {
