@@ -222,7 +222,11 @@ std::string explain(const YAML::Exception& error, const std::string& text, const
   if (has_place && is_indented_by_tab(text, error.mark.line))
     return source.at(error.mark) + ": not YAML: a tab cannot indent; use blanks";
   const auto unclosed = find_unclosed(text);
-  if (!unclosed) return source.at(error.mark) + ": not YAML: " + printable(error.msg);
+  if (!unclosed)
+    return fmt::format(
+        "{}: not YAML: {}; keys of one section need the same indentation, and ':' "
+        "after each",
+        source.at(error.mark), printable(error.msg));
   return complaint_on_unclosed(text, *unclosed, source);
 }
 

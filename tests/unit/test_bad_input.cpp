@@ -828,7 +828,8 @@ TEST_F(BadInputFile, ThatCannotBeOpenedIsNamedWithTheReason) {
 
   std::filesystem::permissions(path, std::filesystem::perms::none);
   if (std::ifstream(path)) GTEST_SKIP() << "this user may read any file";
-  EXPECT_EQ(message_for(path), path + ": cannot be opened: Permission denied");
+  EXPECT_EQ(message_for(path),
+            path + ": cannot be opened: Permission denied; give a file that you may read");
 }
 
 TEST_F(BadInputFile, ThatBreaksOffIsNamed) {
