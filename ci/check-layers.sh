@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Checks that the includes under src/ follow the layers, so that e.g. gs works without a mesh:
-#   core <- mesh;  core <- machine <- reduce <- gs <- tuning;  mesh, tuning <- operators <- solver;
+#   core <- mesh;  core <- machine <- reduce <- gs <- tuning;  mesh, gs <- operators <- solver;
 #   solver <- multigrid <- flow <- output <- input <- report <- doctor, selection <- flow_run <- app; each
 #   from multigrid on may include all below it; tuning <- library <- gslib, which includes only its header
 #   of C
@@ -22,7 +22,7 @@ declare -A allowed=(
   [tuning]="tuning gs reduce machine core"
   [library]="library tuning gs reduce machine core"
   [gslib]="gslib library"
-  [operators]="operators mesh tuning gs reduce machine core"
+  [operators]="operators mesh gs reduce machine core"
   [solver]="solver operators mesh reduce core"
 )
 below="core mesh machine reduce gs tuning operators solver"

@@ -9,7 +9,7 @@
 #include "app/order_run.hpp"
 #include "gs/message_layout.hpp"
 #include "operators/on_rank_check.hpp"
-#include "operators/overlap_work.hpp"
+#include "selection/overlap_work.hpp"
 #include "selection/memory.hpp"
 #include "selection/replay.hpp"
 

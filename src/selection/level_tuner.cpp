@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/errors.hpp"
-#include "operators/overlap_work.hpp"
+#include "selection/overlap_work.hpp"
 #include "selection/replay.hpp"
 #include "tuning/verify.hpp"
 

@@ -185,7 +185,7 @@ PathCost measure_messages(const Communicator& comm, std::span<const int> nodes, 
         if (partner < 0) return;
         exchange->post();
         exchange->wait();
-        exchange->unpack();
+        exchange->collect();
       });
     times = meter.medians(operations);
     path.failure = meter.failure();

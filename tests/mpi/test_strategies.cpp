@@ -95,7 +95,7 @@ void StrategiesPlain::expect_delivery() const {
       send.copy_from(sent);
       exchange->post();
       exchange->wait();
-      exchange->unpack();
+      exchange->collect();
 
       EXPECT_EQ(receive.content(), expected) << item_bytes << " bytes an item, call " << call;
       EXPECT_EQ(send.content(), sent);
@@ -121,7 +121,7 @@ TEST_P(StrategiesPlain, ReadsTheSendBufferAtTheCallNotBefore) {
   send.fill(2 + m_rank);
   exchange->post();
   exchange->wait();
-  exchange->unpack();
+  exchange->collect();
   send.fill(200);  // the buffer may be reused now
   const auto got = receive.content();
   for (const Neighbour& n : m_plan.neighbours)
@@ -140,12 +140,12 @@ TEST_P(StrategiesPlain, LivesBesideOthersOfItsKind) {
     for (Exchange* const exchange : {a.get(), b.get()}) {
       exchange->post();
       exchange->wait();
-      exchange->unpack();
+      exchange->collect();
     }
   }
   a->post();
   a->wait();
-  a->unpack();
+  a->collect();
   const auto got_a = receive_a.content(), got_b = receive_b.content();
   for (const Neighbour& n : m_plan.neighbours) {
     for (int i = n.offset; i < n.offset + n.count; ++i) EXPECT_EQ(got_a[i], 10 + n.rank);

@@ -34,7 +34,7 @@ class HostStaged final : public Exchange {
 
   Arrival wait() override {
     m_inner->wait();
-    m_inner->unpack();
+    m_inner->collect();
     // In the stream, so that the unpack kernel behind it needs no fence.
     if (m_receive.extent(0) > 0) Kokkos::deep_copy(m_stream, m_device_receive, m_receive);
     return {};

@@ -125,7 +125,7 @@ class Nvshmem final : public Exchange {
     return {landing()};
   }
 
-  void unpack() override {
+  void collect() override {
     const std::size_t bytes = m_buffers.bytes(m_plan);
     Kokkos::deep_copy(m_buffers.stream, Bytes(static_cast<std::byte*>(m_buffers.receive), bytes),
                       Bytes(landing(), bytes));

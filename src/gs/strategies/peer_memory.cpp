@@ -156,7 +156,7 @@ class PeerExchange final : public Exchange {
             m_late.data()};
   }
 
-  void unpack() override {
+  void collect() override {
     if (m_n_written == 0) return;
     with_word(m_buffers.item_bytes, [&](auto word) {
       using Word = decltype(word);
