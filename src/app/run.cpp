@@ -258,7 +258,7 @@ class Run {
     if (m_flow_files.series) m_record.warn(m_flow_files.series->complaint());
     m_record.warn(m_record.flow->checkpoint_failure);
     m_record.warn(m_record.flow->field_failure);
-    m_display.show(flow_text(*m_record.flow, m_display.detail()));
+    m_display.show(flow_text(*m_record.flow, m_record.machine.bandwidth, m_display.detail()));
   }
 
   /// Fills in the results of the whole run so far.

@@ -199,6 +199,26 @@ void FlowElements::gradient(const DeviceVector<double>& p, const VectorField& ou
   sum_shares(out);
 }
 
+double FlowElements::least_bytes(FlowKernel which) const {
+  const bool is_advection = which == FlowKernel::advection || which == FlowKernel::nodal_advection;
+  const int inputs = which == FlowKernel::gradient          ? 1
+                     : which == FlowKernel::pressure_source ? 2 * n_components
+                                                            : n_components;
+  const int outputs = which == FlowKernel::pressure_source ? 1 : n_components;
+  const MetricTerms& metric = is_advection && m_gauss_metric ? *m_gauss_metric : m_metric;
+  const ElementLayout& layout = m_space.layout();
+  const Assembly& assembly = m_space.gs().assembly();
+  const double interior = double{1} * layout.n_elements * layout.n_interior();
+  const double surface = double{1} * layout.n_elements * layout.n_surface();
+  const double rows = m_space.n_rows(), joined = assembly.n_joined_points();
+  // All components share the lists of points.
+  const double lists = assembly.least_bytes() - sizeof(double) * (joined + rows);
+  return m_space.surface_entries().least_bytes() + lists +
+         sizeof(double) *
+             (static_cast<double>(metric.terms.extent(0)) + inputs * (rows + interior) +
+              outputs * (interior + surface + joined + rows));
+}
+
 FlowSums FlowElements::sums(const VectorField& u) {
   FlowElementArguments a = arguments();
   set_components(a.u, u);

@@ -96,6 +96,10 @@ class FlowElements {
   double volume() const { return m_volume; }
   AssembledSpace& space() const { return m_space; }
 
+  /// Minimum traffic of advection(), curl(), pressure_source() or gradient() on this rank, in
+  /// bytes.
+  double least_bytes(FlowKernel which) const;
+
   static double estimated_bytes(const BoxMesh& mesh, bool dealiasing);
 
  private:

@@ -262,6 +262,9 @@ void NavierStokes::explicit_terms(const TimeCoefficients& c) {
     terms.advection[level] = m_advection[level].values.data();
   }
   Kokkos::parallel_for("nekbone_k: explicit terms", Range(0, m_space.size()), terms);
+  m_bytes += m_elements.least_bytes(FlowKernel::advection);
+  // The inverse mass; the levels of u and of advection; the newest advection, û and EXT(u).
+  count(1 + 2 * n_components * c.order + 3 * n_components);
 }
 
 void NavierStokes::pressure_source(const DeviceVector<double>& b) {
@@ -269,6 +272,9 @@ void NavierStokes::pressure_source(const DeviceVector<double>& b) {
   m_elements.vorticity(m_extrapolated, m_work);
   m_elements.pressure_source(m_u_hat, m_work, m_options.viscosity, b);
   remove_constants(m_comm, m_space, b);
+  m_bytes += m_elements.least_bytes(FlowKernel::curl) +
+             m_elements.least_bytes(FlowKernel::pressure_source);
+  count(1 + 2 * n_components + 3);  // the vorticity by its mass; the mean of b
 }
 
 template <class Op, class Solve>
@@ -276,11 +282,17 @@ FlowSolve NavierStokes::solve_from_guess(const Op& a, ProjectionSpace& space,
                                          ProjectionPolicy& policy, const SolveVectors& v,
                                          const DeviceVector<double>& x,
                                          const FlowTolerance& tolerance, double residual_scale,
-                                         const FusedVectorOps& norms, const Solve& solve) const {
+                                         const FusedVectorOps& norms, const Solve& solve,
+                                         int traffic_per_iteration) {
+  const int components = static_cast<int>(x.extent(0) / m_space.size());
+  const auto count_of = [&](int values) { count(components * values); };
+  const double operator_bytes = components * m_stiffness.least_bytes();
+  m_bytes += operator_bytes;
   a.apply(x, v.a_guess, [](LocalIndex, LocalIndex) {});
   double target = tolerance.absolute * m_root_volume * residual_scale;
   if (tolerance.relative > 0)
     target = std::max(target, tolerance.relative * std::sqrt(norms.products(v.b).r_dot_r));
+  count_of((tolerance.relative > 0 ? 1 : 0) + 3 + 2 + (policy.is_active() ? 1 : 0));
   // b becomes the residual of the guess.
   subtract(v.b, v.a_guess, v.b);
   Kokkos::deep_copy(ExecutionSpace(), v.v.r, v.b);
@@ -291,6 +303,8 @@ FlowSolve NavierStokes::solve_from_guess(const Op& a, ProjectionSpace& space,
   outcome.projected = projects && outcome.guess_residual > target;
   if (outcome.projected) {
     const double begin = wall_seconds();
+    count_of(space.traffic_of_project() + 3 + 3);
+    m_bytes += operator_bytes;
     space.project(v.b, v.v.p);
     a.apply(v.v.p, v.a_guess, [](LocalIndex, LocalIndex) {});
     subtract(v.b, v.a_guess, v.v.r);
@@ -302,6 +316,8 @@ FlowSolve NavierStokes::solve_from_guess(const Op& a, ProjectionSpace& space,
   const CgResult result = solve(target);
   const double solve_seconds = wall_seconds() - begin;
   add(v.v.x, x);
+  m_bytes += result.iterations * operator_bytes;
+  count_of(result.iterations * traffic_per_iteration + 3);
   outcome.iterations = result.iterations;
   outcome.converged = result.converged;
   outcome.first_residual = result.history.front();
@@ -312,14 +328,17 @@ FlowSolve NavierStokes::solve_from_guess(const Op& a, ProjectionSpace& space,
     const double begin_to_add = wall_seconds();
     if (outcome.projected && space.is_full()) {
       // The space restarts with the whole correction.
+      count_of(space.traffic_of_project() + 3);
       space.project(v.b, v.v.p);
       add(v.v.p, v.v.x);
     } else if (outcome.projected) {
       // The solve began where the projection ended, so its correction is new to the space.
+      count_of(3);
       subtract(v.b, v.a_guess, v.b);
     }
     subtract(v.b, v.v.r, v.b);
     if (space.is_full()) space.clear();
+    count_of(3 + space.traffic_of_add());
     space.add(v.v.x, v.b);
     projection_seconds += wall_seconds() - begin_to_add;
   }
@@ -340,6 +359,7 @@ void NavierStokes::guess_pressure() {
   const int known = std::min(m_options.time_order - 1, m_n_steps);
   if (known == 0) return;
   const TimeCoefficients c = time_coefficients(known, m_steps);
+  count(std::min(2, known) + 1);
   combine(c.extrapolation[0], m_p[1], known > 1 ? c.extrapolation[1] : 0, m_p[std::min(2, known)],
           m_p[0]);
 }
@@ -354,11 +374,13 @@ FlowSolve NavierStokes::solve_pressure() {
   } m{m_preconditioner};
   return solve_from_guess(
       m_stiffness, m_pressure_space, m_pressure_policy, m_pressure_vectors, m_p[0],
-      m_options.pressure, 1, m_pressure_ops, [&](double target) {
+      m_options.pressure, 1, m_pressure_ops,
+      [&](double target) {
         return flexible_conjugate_gradients(
             m_stiffness, m, m_pressure_ops, m_pressure_vectors.v,
             {.iterations = m_options.most_iterations, .tolerance = 0, .absolute = target});
-      });
+      },
+      flexible_traffic);
 }
 
 void NavierStokes::set_lambda(double lambda) {
@@ -378,13 +400,17 @@ FlowSolve NavierStokes::solve_velocity(const TimeCoefficients& c) {
   const double per_viscosity = 1 / nu;
   viscous_source(per_viscosity, m_elements.mass(), m_u_hat, m_work,
                  VectorField(m_velocity_vectors.b));
+  m_bytes += m_elements.least_bytes(FlowKernel::gradient);
+  count(1 + 3 * n_components);
   return solve_from_guess(
       m_velocity_operator, m_velocity_space, m_velocity_policy, m_velocity_vectors, m_u[0].values,
-      m_options.velocity, per_viscosity, m_velocity_ops, [&](double target) {
+      m_options.velocity, per_viscosity, m_velocity_ops,
+      [&](double target) {
         return conjugate_gradients(
             m_comm, m_velocity_operator, m_velocity_ops, m_velocity_vectors.v,
             {.iterations = m_options.most_iterations, .tolerance = 0, .absolute = target});
-      });
+      },
+      m_velocity_ops.traffic());
 }
 
 DeviceVector<double> NavierStokes::first_pressure_source(double dt) {
@@ -415,11 +441,16 @@ FlowStep NavierStokes::step(double dt) {
   const int order = std::min<int>(m_options.time_order, static_cast<int>(m_steps.size()));
   const TimeCoefficients c = time_coefficients(order, m_steps);
 
+  const auto end_part = [&](double& seconds, double& bytes) {
+    seconds = watch.next();
+    bytes = std::exchange(m_bytes, 0);
+  };
+  m_bytes = 0;
   explicit_terms(c);
-  record.advection_seconds = watch.next();
+  end_part(record.advection_seconds, record.advection_bytes);
 
   pressure_source(m_pressure_vectors.b);
-  record.other_seconds = watch.next();
+  end_part(record.other_seconds, record.other_bytes);
   // The oldest level makes room for the new one, which begins as the extrapolation.
   const int levels = m_options.time_order;
   const auto turn = [&](auto& history) {
@@ -428,13 +459,14 @@ FlowStep NavierStokes::step(double dt) {
   turn(m_p);
   guess_pressure();
   record.pressure = solve_pressure();
-  record.pressure_seconds = watch.next();
+  end_part(record.pressure_seconds, record.pressure_bytes);
 
   turn(m_u);
   turn(m_advection);
   Kokkos::deep_copy(ExecutionSpace(), m_u[0].values, m_extrapolated.values);
+  count(2 * n_components);
   record.velocity = solve_velocity(c);
-  record.velocity_seconds = watch.next();
+  end_part(record.velocity_seconds, record.velocity_bytes);
 
   m_time += dt;
   record.number = ++m_n_steps;

@@ -85,6 +85,8 @@ struct FlowStep {
   double dt = 0;
   FlowSolve pressure, velocity;
   double advection_seconds = 0, pressure_seconds = 0, velocity_seconds = 0, other_seconds = 0;
+  /// Minimum traffic of this rank, without that of the pressure's preconditioner.
+  double advection_bytes = 0, pressure_bytes = 0, velocity_bytes = 0, other_bytes = 0;
 
   bool converged() const { return pressure.converged && velocity.converged; }
   double seconds() const {
@@ -155,7 +157,10 @@ class NavierStokes {
   FlowSolve solve_from_guess(const Op& a, ProjectionSpace& space, ProjectionPolicy& policy,
                              const SolveVectors& v, const DeviceVector<double>& x,
                              const FlowTolerance& tolerance, double residual_scale,
-                             const FusedVectorOps& norms, const Solve& solve) const;
+                             const FusedVectorOps& norms, const Solve& solve,
+                             int traffic_per_iteration);
+  /// Counts a traffic of `values` doubles per entry of a vector.
+  void count(int values) { m_bytes += sizeof(double) * double{1} * values * m_space.size(); }
 
   const Communicator& m_comm;
   FlowElements& m_elements;
@@ -173,6 +178,7 @@ class NavierStokes {
   ProjectionSpace m_pressure_space, m_velocity_space;
   ProjectionPolicy m_pressure_policy, m_velocity_policy;
 
+  double m_bytes = 0;  // traffic of the part of a step that runs
   double m_time = 0, m_root_volume = 1;
   int m_n_steps = 0;
   std::vector<double> m_steps;  // the newest first

@@ -28,6 +28,9 @@ struct ProductsOfMany {
   }
 };
 
+/// Kernels that handle `vectors` vectors, a few at once.
+int passes(int vectors) { return (vectors + at_once - 1) / at_once; }
+
 using PlainProducts = EntryReduction<ProductsOfMany, PlainSums<at_once>>;
 
 /// x = keep x + Σ factors[i] vectors[i].
@@ -104,6 +107,16 @@ void ProjectionSpace::archive(const std::string& name, FlowArchive& archive) {
   archive.count(name + "/size", m_size);
   if (m_size > m_most) return clear();
   for (int i = 0; i < m_size; ++i) archive.field(name + "/" + std::to_string(i), vector(i));
+}
+
+int ProjectionSpace::traffic_of_project() const {
+  if (m_size == 0) return 1;
+  return passes(m_size + 1) + m_size + 2 * passes(m_size) - 1 + m_size;
+}
+
+int ProjectionSpace::traffic_of_add() const {
+  const int products = passes(m_size + 1) + m_size + 1;
+  return products + (m_size > 0 ? m_size + 2 * passes(m_size) : 0) + 2;
 }
 
 void ProjectionSpace::project(const DeviceVector<double>& b, const DeviceVector<double>& x) const {

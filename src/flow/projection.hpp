@@ -40,6 +40,10 @@ class ProjectionSpace {
   /// Overwrites x. The space must not be full. Collective.
   void add(const DeviceVector<double>& x, const DeviceVector<double>& ax);
 
+  /// Doubles per entry that project() and add() read and write at least, with the vectors of now.
+  int traffic_of_project() const;
+  int traffic_of_add() const;
+
   /// Saves or restores the vectors as fields NAME/0, NAME/1, … Restores none if the saved space has
   /// more vectors than this one can hold. Collective.
   void archive(const std::string& name, FlowArchive& archive);

@@ -120,24 +120,38 @@ void FlowHistory::sum_up() {
       mean([&](std::size_t s) { return m_steps[s].pressure.first_residual; });
   m_record.velocity_first_residual =
       mean([&](std::size_t s) { return m_steps[s].velocity.first_residual; });
-  sum_up_times({m_parts.begin() + static_cast<std::ptrdiff_t>(begin), m_parts.end()});
+  sum_up_parts(begin);
 }
 
-void FlowHistory::sum_up_times(std::vector<FlowParts> steps) {
+void FlowHistory::sum_up_parts(std::size_t begin) {
   std::vector<double> totals;
-  for (const FlowParts& step : steps) totals.push_back(step.total());
+  std::vector<std::size_t> steps;  // by time
+  for (std::size_t s = begin; s < m_parts.size(); ++s) {
+    totals.push_back(m_parts[s].total());
+    steps.push_back(s);
+  }
   m_record.step_seconds = median(totals);
   // Medians of the parts would not add up. The slowest steps may have waited for another process.
-  std::sort(steps.begin(), steps.end(),
-            [](const FlowParts& a, const FlowParts& b) { return a.total() < b.total(); });
+  std::sort(steps.begin(), steps.end(), [&](std::size_t one, std::size_t other) {
+    return m_parts[one].total() < m_parts[other].total();
+  });
   const std::size_t first = steps.size() / 4, last = steps.size() - first;
   const double share = 1.0 / static_cast<double>(last - first);
-  for (std::size_t s = first; s < last; ++s) {
-    m_record.parts.advection += share * steps[s].advection;
-    m_record.parts.pressure += share * steps[s].pressure;
-    m_record.parts.velocity += share * steps[s].velocity;
-    m_record.parts.other += share * steps[s].other;
+  std::array<double, 4> bytes{};
+  for (std::size_t at = first; at < last; ++at) {
+    const FlowParts& seconds = m_parts[steps[at]];
+    const FlowStep& step = m_steps[steps[at]];
+    m_record.parts.advection += share * seconds.advection;
+    m_record.parts.pressure += share * seconds.pressure;
+    m_record.parts.velocity += share * seconds.velocity;
+    m_record.parts.other += share * seconds.other;
+    bytes[0] += share * step.advection_bytes;
+    bytes[1] += share * step.pressure_bytes;
+    bytes[2] += share * step.velocity_bytes;
+    bytes[3] += share * step.other_bytes;
   }
+  m_comm.sum(bytes);
+  m_record.part_bytes = {bytes[0], bytes[1], bytes[2], bytes[3]};
 }
 
 void FlowHistory::keep(const FlowRow& row) {

@@ -38,7 +38,8 @@ class FlowHistory {
   double step_seconds() const { return m_parts.empty() ? 0 : m_parts.back().total(); }
 
  private:
-  void sum_up_times(std::vector<FlowParts> steps);
+  /// Sets the times and the traffic of the steps from `begin` on.
+  void sum_up_parts(std::size_t begin);
   /// Compares the enstrophy of a row with the reference, if it has one.
   void compare(const FlowRow& row);
   void keep(const FlowRow& row);

@@ -127,6 +127,7 @@ class FlowRun {
     guarded(m_guard, in_use(), [&] {
       multigrid.with_selected([&](const MultigridRun::Inverse& selected) {
         m_inverse = selected;
+        m_cycle_bytes = multigrid.least_bytes();
         EnergyMeter energy(m_comm);
         energy.begin();
         take_steps(energy);
@@ -244,8 +245,8 @@ class FlowRun {
     if (m_done == 0) fields.after_step(*m_flow, 0, false);
     const double begin = wall_seconds();
     for (const int first = m_done; !m_lengths.is_end(m_done, m_flow->time());) {
-      const FlowStep step =
-          m_flow->step(m_lengths.next(m_done, m_flow->time(), m_history->speed()));
+      FlowStep step = m_flow->step(m_lengths.next(m_done, m_flow->time(), m_history->speed()));
+      step.pressure_bytes += step.pressure.iterations * m_cycle_bytes;
       m_guard.go_on();
       energy.go_on();
       ++m_done;
@@ -335,6 +336,7 @@ class FlowRun {
   std::optional<FlowHistory> m_history;
   DeviceVector<double> m_source;    ///< of the first pressure
   MultigridRun::Inverse m_inverse;  ///< set when one is selected
+  double m_cycle_bytes = 0;         ///< minimum traffic of a V-cycle on this rank
 };
 
 }  // namespace

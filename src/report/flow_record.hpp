@@ -29,7 +29,7 @@ struct FlowRow {
   std::optional<double> reference{};                     ///< enstrophy
 };
 
-/// The parts of a step, on the slowest rank, s.
+/// A value for each part of a step.
 struct FlowParts {
   double advection = 0, pressure = 0, velocity = 0, other = 0;
   double total() const { return advection + pressure + velocity + other; }
@@ -58,7 +58,8 @@ struct FlowRecord {
   /// Of the later half of the steps, which the beginning does not disturb.
   int counted_steps = 0;
   double step_seconds = 0;  ///< median
-  FlowParts parts;          ///< means over the middle half, by total
+  FlowParts parts;          ///< s on the slowest rank; means over the middle half, by total
+  FlowParts part_bytes;     ///< minimum traffic of all ranks in those steps; means
   double pressure_iterations = 0, velocity_iterations = 0;          ///< mean
   double pressure_first_residual = 0, velocity_first_residual = 0;  ///< mean
   std::vector<FlowRow> rows;

@@ -35,7 +35,7 @@ std::string name(const MultigridMethod& method);
 /// The line that compares multigrid with Jacobi; empty without a comparison.
 std::string multigrid_comparison(const SolveRecord& solve);
 /// The V-cycles that were tried for the pressure, the time series and the time of a flow.
-std::string flow_text(const FlowRecord& flow, ReportDetail detail);
+std::string flow_text(const FlowRecord& flow, const MemoryBandwidth& memory, ReportDetail detail);
 /// The lines of a flow in the section Result.
 std::string flow_lines(const FlowRecord& flow);
 /// Follows solve_text() under the same heading.

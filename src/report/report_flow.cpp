@@ -45,18 +45,23 @@ std::string series_table(const FlowRecord& flow, ReportDetail detail) {
 }
 
 /// The time of a step, and a line for each of its parts.
-std::string step_text(const FlowRecord& flow) {
+std::string step_text(const FlowRecord& flow, const MemoryBandwidth& memory) {
   std::string text = labelled_line("a step", seconds_text(flow.step_seconds));
   const double total = flow.parts.total();
-  const auto add = [&](const char* what, double seconds) {
-    text += labelled_line(
-        fmt::format("  {}", what),
-        fmt::format("{}, {:.0f} %", seconds_text(seconds), total > 0 ? 100 * seconds / total : 0));
+  const auto add = [&](const char* what, double seconds, double bytes) {
+    std::string part =
+        fmt::format("{}, {:.0f} %", seconds_text(seconds), total > 0 ? 100 * seconds / total : 0);
+    if (seconds > 0 && bytes > 0) {
+      part += fmt::format("; at least {}", giga_text(bytes / seconds, "B/s"));
+      if (memory.copy > 0)
+        part += fmt::format(", {:.0f} % of the copy", 100 * bytes / seconds / memory.copy);
+    }
+    text += labelled_line(fmt::format("  {}", what), part);
   };
-  add("pressure", flow.parts.pressure);
-  add("velocity", flow.parts.velocity);
-  add("advection", flow.parts.advection);
-  add("rest", flow.parts.other);
+  add("pressure", flow.parts.pressure, flow.part_bytes.pressure);
+  add("velocity", flow.parts.velocity, flow.part_bytes.velocity);
+  add("advection", flow.parts.advection, flow.part_bytes.advection);
+  add("rest", flow.parts.other, flow.part_bytes.other);
   return text;
 }
 
@@ -83,7 +88,7 @@ const char* word_on(const FlowRecord& flow) {
 
 }  // namespace
 
-std::string flow_text(const FlowRecord& flow, ReportDetail detail) {
+std::string flow_text(const FlowRecord& flow, const MemoryBandwidth& memory, ReportDetail detail) {
   std::string text;
   if (flow.multigrid) text += multigrid_text(*flow.multigrid, detail);
   text += fmt::format(
@@ -114,7 +119,7 @@ std::string flow_text(const FlowRecord& flow, ReportDetail detail) {
                     flow.pressure_iterations, flow.pressure_first_residual,
                     flow.velocity_iterations, flow.velocity_first_residual,
                     counted(flow.counted_steps, "step")));
-    text += step_text(flow);
+    text += step_text(flow, memory);
     text += labelled_line("FOM", rate_text(flow));
     text += energy_line(flow.energy, flow.steps, "step", flow.total_dofs, "DOF × steps/J");
   }

@@ -372,6 +372,13 @@ Json checkpoints_json(const FlowRecord& f) {
   };
 }
 
+Json parts_json(const FlowParts& parts) {
+  return {{"advection", number(parts.advection)},
+          {"pressure", number(parts.pressure)},
+          {"velocity", number(parts.velocity)},
+          {"other", number(parts.other)}};
+}
+
 Json flow_json(const FlowRecord& f) {
   Json rows = Json::array();
   for (const FlowRow& row : f.rows) rows.push_back(flow_row_json(row));
@@ -389,11 +396,8 @@ Json flow_json(const FlowRecord& f) {
       {"steps_s", number(f.seconds)},
       {"counted_steps", f.counted_steps},
       {"step_s", number(f.step_seconds)},
-      {"parts_s",
-       {{"advection", number(f.parts.advection)},
-        {"pressure", number(f.parts.pressure)},
-        {"velocity", number(f.parts.velocity)},
-        {"other", number(f.parts.other)}}},
+      {"parts_s", parts_json(f.parts)},
+      {"parts_bytes", parts_json(f.part_bytes)},
       {"pressure_iterations", number(f.pressure_iterations)},
       {"velocity_iterations", number(f.velocity_iterations)},
       {"pressure_first_residual", number(f.pressure_first_residual)},

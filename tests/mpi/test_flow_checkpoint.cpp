@@ -213,7 +213,8 @@ TEST_F(FlowCheckpointTest, IsRefusedIfItIsNone) {
     }
     return "none";
   };
-  for (const std::string name : {"half.h5", "text.h5", "empty.h5", "missing.h5"})
+  EXPECT_EQ(complaint("missing.h5"), "'" + file("missing.h5") + "' does not exist");
+  for (const std::string name : {"half.h5", "text.h5", "empty.h5"})
     EXPECT_NE(complaint(name).find("'" + file(name) + "' cannot be read as HDF5"),
               std::string::npos)
         << complaint(name);

@@ -618,5 +618,38 @@ TEST(NavierStokes, RefusesUnknownOrdersInTime) {
   }
 }
 
+// What the kernels of a step must at least read and write, counted from the mesh. Element kernels
+// also move the shares of element surfaces, and blocks of elements have padding.
+TEST(NavierStokes, CountsItsTraffic) {
+  constexpr int order = 5, points = order + 1, gauss = 9;
+  for (const bool dealiasing : {true, false}) {
+    const MeshSpec spec = flow_box({8, 4, 4}, 0.1);
+    FlowOptions options{.viscosity = 0.05, .dealiasing = dealiasing};
+    options.projection = 4;
+    FlowRun run(MPI_COMM_WORLD, spec, order, options);
+    const auto sum = [&](double bytes) { return run.comm.sum(bytes); };
+    run.begin(carried(FlowKind::abc, 2, spec, options.viscosity));
+    const double elements = 128, dofs = elements * std::pow(order, 3);
+    const int n = dealiasing ? gauss : points;
+    const double metric = 10 * elements * std::pow(n, 3);
+    for (const int known : {1, 2, 3}) {  // levels in time
+      const FlowStep step = run.take(1e-3);
+      ASSERT_TRUE(step.converged());
+      const double least = 8 * (metric + dofs * (3 + 3 + 1 + 6 * known + 9));
+      EXPECT_GE(sum(step.advection_bytes), least);
+      EXPECT_LE(sum(step.advection_bytes), 1.8 * least);
+    }
+    // A solve reads the factors of the operator in each iteration, and some vectors.
+    const FlowStep step = run.take(1e-3);
+    const double factors = 6 * elements * std::pow(points, 3);
+    const double least = 8 * step.pressure.iterations * (factors + 11 * dofs);
+    EXPECT_GE(sum(step.pressure_bytes), least);
+    EXPECT_LE(sum(step.pressure_bytes), 1.8 * least + 8 * 2 * (factors + 40 * dofs));
+    EXPECT_GE(sum(step.velocity_bytes),
+              8 * 3 * (step.velocity.iterations + 1) * (factors + 2 * dofs));
+    EXPECT_GE(sum(step.other_bytes), 8 * (2 * 10 * elements * std::pow(points, 3) + 10 * dofs));
+  }
+}
+
 }  // namespace
 }  // namespace nekbone_k

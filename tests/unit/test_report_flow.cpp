@@ -19,7 +19,7 @@ namespace nekbone_k {
 namespace {
 
 std::string text_of_flow(const RunRecord& run, ReportDetail detail = ReportDetail::usual) {
-  return flow_text(*run.flow, detail);
+  return flow_text(*run.flow, run.machine.bandwidth, detail);
 }
 
 std::vector<std::string> split_lines(const std::string& text) {
@@ -96,6 +96,21 @@ TEST(ReportFlow, HasItsEnergyWhereItWasCounted) {
   EXPECT_EQ(json_of_flow(run)["energy"]["gpus_j"], nullptr);
   EXPECT_EQ(json_of_flow(run)["energy"]["j_per_step"], 2);
   EXPECT_EQ(json_of_flow(run)["energy"]["point_steps_per_j"], 10976);
+}
+
+TEST(ReportFlow, HasTheBandwidthOfEachPart) {
+  RunRecord run = flow_run();
+  run.machine.bandwidth = {};
+  run.flow->part_bytes = {.advection = 5e8, .pressure = 0.06 * 2e10, .velocity = 0, .other = 1e8};
+  EXPECT_TRUE(contains(text_of_flow(run), "pressure    60.00 ms, 63 %; at least 20.00 GB/s\n"))
+      << text_of_flow(run);
+  run.machine.bandwidth.copy = 8e10;
+  const std::string text = text_of_flow(run);
+  EXPECT_TRUE(contains(text, "60.00 ms, 63 %; at least 20.00 GB/s, 25 % of the copy\n")) << text;
+  EXPECT_TRUE(contains(text, "10.00 ms, 11 %; at least 50.00 GB/s, 62 % of the copy\n")) << text;
+  EXPECT_TRUE(contains(text, "20.00 ms, 21 %\n")) << text;
+  EXPECT_EQ(json_of_flow(run)["parts_bytes"]["advection"], 5e8);
+  EXPECT_EQ(json_of_flow(run)["parts_bytes"]["velocity"], 0);
 }
 
 TEST(ReportFlow, HasARowPerTime) {
