@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Checks that the includes under src/ follow the layers, so that e.g. gs works without a mesh:
 #   core <- mesh;  core <- machine <- reduce <- gs <- tuning;  mesh, gs <- operators <- solver;
-#   solver <- multigrid <- flow <- output <- input <- report <- doctor, selection <- flow_run <- app; each
-#   from multigrid on may include all below it; tuning <- library <- gslib, which includes only its header
-#   of C
+#   solver <- multigrid <- flow <- output <- input <- report <- doctor, selection <- flow_run <- app;
+#   each from multigrid on may include all below it; tuning <- library <- gslib; gslib includes only
+#   the C header of library
 # Also checks that bench/ includes nothing of src/app, and that only src/core/standard_streams.cpp
 # writes to stdout and stderr. Other writers would end or hang a run if a stream cannot be written,
 # or print characters that a terminal cannot show. Excepted is src/gslib/messages.cpp, which is no part of the program.

@@ -55,12 +55,12 @@ std::vector<AuditedChoice> audited_exchanges(GatherScatter& gs, const SolveStrat
 }
 
 /// CG's operator and vector operations for each all-reduce, the selected one first.
-class SummedCg {
+class CgPerAllReduce {
  public:
-  SummedCg(const CgProblem& cg, const SolveStrategies& strategies, TuningGuard& guard) {
+  CgPerAllReduce(const CgProblem& cg, const SolveStrategies& strategies, TuningGuard& guard) {
     const auto add = [&](const AllReduceStrategy& sum) {
       m_candidates.emplace_back(guard, guarded_name(sum), [&] {
-        return Candidate{sum,
+        return Operators{sum,
                          {cg.space, cg.geometry, cg.a.lambda(), sum},
                          fused_ops(cg.comm, cg.space, cg.inverse_diagonal, sum)};
       });
@@ -82,13 +82,13 @@ class SummedCg {
   }
 
  private:
-  struct Candidate {
+  struct Operators {
     AllReduceStrategy sum;
     EllipticOperator a;
     FusedVectorOps ops;
   };
-  std::list<Guarded<Candidate>> m_candidates;  // a list, so that addresses stay valid
-  const Candidate* m_selected = nullptr;
+  std::list<Guarded<Operators>> m_candidates;  // a list, so that addresses stay valid
+  const Operators* m_selected = nullptr;
 };
 
 class CgComparisons {
@@ -128,7 +128,7 @@ class CgComparisons {
 
   std::optional<Audit> audit_all_reduces(double iteration_seconds, const AuditOptions& options) {
     return unless_unavailable([&] {
-      SummedCg summed(m_cg, m_strategies, m_guard);
+      CgPerAllReduce summed(m_cg, m_strategies, m_guard);
       return audit_choice(m_cg.comm, summed.choices(), iteration_seconds,
                           audited_cg(m_cg, [&] { return summed.selected(); }), options, m_guard);
     });
@@ -212,13 +212,13 @@ void compare(CgRun& run, const CgResult& cg, const SolveStrategies& strategies, 
                              .least_others = input.audit_others};
   const double iteration_seconds = host_seconds(cg, record.methods);
   if (!strategies.other_exchanges.empty()) {
-    begin("comparing the choice with others");
+    begin("comparing exchange strategies");
     record.audit = comparisons.audit_exchanges(iteration_seconds, options);
   }
   // Kokkos Kernels' products do not use these all-reduces.
   if (!strategies.other_all_reduces.empty() && input.vector_ops == VectorOps::fused &&
       !record.multigrid) {
-    begin("comparing the sums with others");
+    begin("comparing all-reduces");
     record.sum_audit = comparisons.audit_all_reduces(iteration_seconds, options);
   }
   if (record.multigrid) {

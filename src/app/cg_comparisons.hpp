@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Comparisons of a CG run that passed with other strategies, sums and preconditioners.
+/// Compares a CG run that passed with runs by other strategies, all-reduces and preconditioners.
 #pragma once
 
 #include <functional>
@@ -9,9 +9,10 @@
 
 namespace nekbone_k {
 
-/// Compares `cg`, the result of `run`, as far as the case asks for it and the selected method
-/// allows it. Overwrites the solution. Before each comparison, calls `before` with the record, so
-/// that a crash does not lose it; `show_stage` shows what is compared. Collective.
+/// Compares `cg`, the result of `run`. Makes the comparisons below that the case requests and the
+/// selected method allows. Overwrites the solution. Calls `before` with the record before each
+/// comparison, to save it in case of a crash, and `show_stage` with the name of the comparison.
+/// Collective.
 ///
 /// 1. Deterministic with ordinary sums.
 /// 2. The exchange, and the all-reduce, with the best others.

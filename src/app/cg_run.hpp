@@ -16,8 +16,8 @@
 
 namespace nekbone_k {
 
-/// The CG run of an order. solve() calls the members in the order below. All are collective but the
-/// accessors.
+/// The CG run of an order. solve() calls the members in the order below. All except the accessors
+/// are collective.
 class CgRun {
  public:
   /// Sets up the operator, the right-hand side and the vectors. Keeps references to all but
@@ -43,7 +43,7 @@ class CgRun {
 
   const CgProblem& problem() const { return m_cg; }
   const CgMethods& methods() const { return m_methods; }
-  /// CG by any strategy, as comparisons need it.
+  /// CG with scalars on the host, which works with every strategy; for the comparisons.
   const HostCg& host() const { return m_host; }
   /// Null with another preconditioner.
   MultigridRun* multigrid() { return m_multigrid ? &*m_multigrid : nullptr; }

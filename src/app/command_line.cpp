@@ -35,7 +35,7 @@ struct Options {
 };
 
 constexpr const char* description =
-    "Spectral-element mini-app that measures, verifies and selects its gather-scatter";
+    "Spectral-element mini-app that verifies, measures and selects its exchange strategies";
 constexpr const char* footer =
     "nekbone-k doctor [--patience SECONDS] [--journal FILE] reports likely faults of MPI, of its\n"
     "launch and of the machine; see docs/doctor.md. To run an input file of that name, write\n"
@@ -69,9 +69,9 @@ std::string list_of_strategies() {
     if (!not_built.empty())
       text += fmt::format("Not in this build: {}\n", fmt::join(not_built, ", "));
   };
-  text += "Exchange strategies, from the simplest to the least simple:\n";
+  text += "Exchange strategies, simplest first:\n";
   add(all_strategies());
-  text += "All-reduces (solver.all_reduce), from the simplest to the least simple:\n";
+  text += "All-reduces (solver.all_reduce), simplest first:\n";
   add(all_reduce_strategies());
   return text;
 }
@@ -164,7 +164,7 @@ const CLI::App& add_options(CLI::App& app, Options& options) {
   app.add_flag("--list-strategies", options.list_strategies,
                "List the exchange strategies and the all-reduces");
   app.add_flag("--list-keys{yaml}", options.list_keys,
-               "Print all keys with their values; =schema: as a JSON schema");
+               "Print an input with every key; --list-keys=schema prints a JSON schema");
   app.add_flag("--version", options.version, "Print the version");
   app.add_option_function<std::string>(
          "-h,--help", [&](const std::string& key) { options.help = key; },

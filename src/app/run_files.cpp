@@ -48,7 +48,7 @@ void require_files_apart(const Case& input) {
   files.push_back({"the JSON report", input.report_json, input.place("report.json")});
   if (input.tuning_mode == TuningMode::cached)
     files.push_back(
-        {"the cache of decisions", input.tuning_cache, input.place("gather_scatter.tuning.cache")});
+        {"the cache of choices", input.tuning_cache, input.place("gather_scatter.tuning.cache")});
   if (input.is_flow())
     files.push_back({"the series", input.flow.series, input.place("flow.series")});
   if (input.is_flow() && input.checkpoint.is_on())

@@ -19,7 +19,7 @@ namespace nekbone_k {
 
 /// The plan of a run. It does not change; results go into the RunRecord.
 struct RunPlan {
-  std::shared_ptr<const Case> input;   ///< the only one of the run, which the record shares
+  std::shared_ptr<const Case> input;   ///< shared with the RunRecord; never copied
   std::optional<FlowRestart> restart;  ///< if the flow continues from a checkpoint
   std::vector<TunedField> fields;      ///< in tuning order; the solver's order is last
   NodeLayout layout;

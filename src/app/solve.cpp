@@ -10,10 +10,10 @@ namespace nekbone_k {
 namespace {
 
 /// Selects the first exchange that is right with CG's operands. Replaces strategies.exchange by the
-/// best other one while it is wrong, and adds wrong ones to `left_out`. Returns whether one is
+/// best other one while it is wrong, and adds wrong ones to `excluded`. Returns whether one is
 /// right. Throws InternalError if one fails otherwise, because messages may still be in flight.
 bool select_right_exchange(GatherScatter& gs, SolveStrategies& strategies, TuningGuard& guard,
-                           std::vector<LeftOut>& left_out) {
+                           std::vector<ExcludedInCg>& excluded) {
   for (;;) {
     const std::string& name = strategies.exchange.name;
     const std::string wrong = guarded(guard, name, [&] {
@@ -21,7 +21,7 @@ bool select_right_exchange(GatherScatter& gs, SolveStrategies& strategies, Tunin
       return wrong_sums(gs);
     });
     if (wrong.empty()) return true;
-    left_out.push_back({name, wrong});
+    excluded.push_back({name, wrong});
     std::vector<Strategy>& others = strategies.other_exchanges;
     if (others.empty()) return false;
     strategies.exchange = others.front();
@@ -58,7 +58,7 @@ bool select_v_cycle(CgRun& run, const SolveConditions& conditions, SolveRecord& 
   record.multigrid = run.select_multigrid(conditions);
   if (record.multigrid->selected() != nullptr) return true;
   record.verdict = fmt::format(
-      "no V-cycle helps, the default because {}; try solver.multigrid.precision double, "
+      "no V-cycle converges; the default: {}; try solver.multigrid.precision double, "
       "another solver.multigrid.smoother, or solver.preconditioner jacobi",
       record.multigrid->candidates.front().failure);
   return false;
@@ -74,12 +74,14 @@ SolveRecord solve(const Communicator& comm, const Case& input, Discretization& d
     progress.stage(fmt::format("order {}: {}", input.solver_order, what));
   };
   stage("setting up CG");
-  std::vector<LeftOut> left_out;
-  const bool right = select_right_exchange(discretization.space.gs(), strategies, guard, left_out);
+  std::vector<ExcludedInCg> excluded;
+  const bool right = select_right_exchange(discretization.space.gs(), strategies, guard, excluded);
   SolveRecord record = make_record(input, discretization.space, strategies);
-  record.left_out = std::move(left_out);
+  record.excluded = std::move(excluded);
   if (!right) {
-    record.verdict = "no exchange is right as CG would use it, so CG was not begun";
+    record.verdict =
+        "every exchange strategy is WRONG with CG's vectors, so CG did not start; run nekbone-k "
+        "doctor";
     return record;
   }
   CgRun run(comm, input, discretization, strategies, guard, progress);

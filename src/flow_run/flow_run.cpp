@@ -228,7 +228,7 @@ class FlowRun {
     m_record.multigrid = multigrid.select(m_input.tuning.budget_seconds, m_conditions.memory);
     if (m_record.multigrid->selected() != nullptr) return true;
     m_record.verdict = fmt::format(
-        "no V-cycle helps with the pressure, the default because {}; try "
+        "no V-cycle converges for the pressure; the default: {}; try "
         "solver.multigrid.precision double or another "
         "solver.multigrid.smoother",
         m_record.multigrid->candidates.front().failure);

@@ -68,7 +68,7 @@ struct Case {
   /// the latter.
   std::vector<int> orders_to_tune() const;
   /// The fields whose exchange is tuned, in this sequence. A flow does no work while it exchanges
-  /// its vectors, so that the plain strategy stands for an overlapped one there.
+  /// vectors, so overlapped candidates become plain ones there.
   std::vector<TunedField> fields_to_tune() const;
 
   FieldKind field_kind;                 ///< of the exchanged field; the default if CG solves

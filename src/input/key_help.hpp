@@ -20,9 +20,9 @@ std::string keys_as_yaml(const Case& run);
 /// All keys as Markdown lists, for docs/input.md.
 std::string keys_as_markdown();
 
-/// A JSON schema. Of the input in a report, for docs/report.schema.json: it has all keys, and lists
-/// as lists. Of an input file, for editors: any key may be missing, and one value may stand for a
-/// list of it.
+/// The JSON schema of the input. `report`, for docs/report.schema.json: every key is required, and
+/// lists are lists. `file`, for editors: any key may be missing, and a single value may replace a
+/// list.
 enum class SchemaOf { report, file };
 std::string keys_as_schema(SchemaOf);
 

@@ -224,8 +224,7 @@ std::string explain(const YAML::Exception& error, const std::string& text, const
   const auto unclosed = find_unclosed(text);
   if (!unclosed)
     return fmt::format(
-        "{}: not YAML: {}; keys of one section need the same indentation, and ':' "
-        "after each",
+        "{}: not YAML: {}; indent all keys of a section equally, and put ':' after each key",
         source.at(error.mark), printable(error.msg));
   return complaint_on_unclosed(text, *unclosed, source);
 }

@@ -125,7 +125,7 @@ Hdf5File Hdf5File::create(const Communicator& comm, const std::string& path) {
 }
 
 Hdf5File Hdf5File::open(const Communicator& comm, const std::string& path) {
-  // HDF5 and MPI would describe these at length, or not at all.
+  // Check this first: HDF5 and MPI report such files in many lines, or not at all.
   const std::string why = comm.broadcast(comm.is_root() ? why_unreadable(path) : "");
   if (!why.empty()) throw FileError(fmt::format("'{}' {}", path, why));
   const hid_t id = open_file(comm, path, false);

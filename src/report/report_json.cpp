@@ -293,13 +293,13 @@ Json energy_json(const EnergyRecord& e, int n, std::int64_t dofs, const char* j_
 }
 
 Json solve_json(const SolveRecord& s, const MemoryBandwidth& memory) {
-  Json left_out = Json::array();
-  for (const auto& [strategy, failure] : s.left_out)
-    left_out.push_back({{"strategy", strategy}, {"failure", failure}});
+  Json excluded = Json::array();
+  for (const auto& [strategy, failure] : s.excluded)
+    excluded.push_back({{"strategy", strategy}, {"failure", failure}});
   return {
       {"order", s.order},
       {"strategy", s.strategy},
-      {"left_out", left_out},
+      {"left_out", excluded},
       {"all_reduce", s.all_reduce},
       {"variant", name(s.method.variant)},
       {"launch", name(s.method.launch)},

@@ -160,7 +160,7 @@ std::string verdict_line(const RunRecord& record, bool has_file) {
       parts.push_back("no all-reduce is available: " + why);
   if (record.solve) {
     parts.push_back("CG: " + record.solve->verdict);
-    for (const auto& [strategy, failure] : record.solve->left_out)
+    for (const auto& [strategy, failure] : record.solve->excluded)
       parts.push_back(strategy + " was right in tuning and WRONG in CG");
     for (const CgMethodResult& candidate : record.solve->methods.candidates)
       if (candidate.available && !candidate.verified && !candidate.failure.empty())

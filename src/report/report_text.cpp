@@ -192,7 +192,7 @@ std::string solve_text(const SolveRecord& solve, const MachineRecord& machine,
   text += labelled_line("size", fmt::format("{}, {}, {}", counted(solve.elements, "element"),
                                             counted(solve.total_dofs, "DOF"),
                                             counted(solve.total_local_points, "local point")));
-  for (const auto& [strategy, failure] : solve.left_out)
+  for (const auto& [strategy, failure] : solve.excluded)
     text += labelled_line("excluded", fmt::format("{}, which was selected: {}", strategy, failure));
   if (solve.history.empty()) return text + labelled_line("FAIL", solve.verdict);  // not begun
   text += labelled_line("method", solve.multigrid ? "flexible CG, one V-cycle per iteration"

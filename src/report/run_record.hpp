@@ -88,7 +88,7 @@ struct SummationCost {
 };
 
 /// A selected strategy that CG did not use because it was wrong with CG's operands.
-struct LeftOut {
+struct ExcludedInCg {
   std::string strategy, failure;
 };
 
@@ -129,7 +129,7 @@ struct SolveRecord {
   HostWork host_work;
   std::optional<MultigridRecord> multigrid;  ///< if it is the preconditioner
   bool kernels_sum = false;  ///< Kokkos Kernels' products use MPI_Allreduce; p·Ap uses all_reduce
-  std::vector<LeftOut> left_out;
+  std::vector<ExcludedInCg> excluded;
   int iterations = 0;
   double tolerance = 0;            ///< from the input; 0: a fixed number of iterations
   bool converged = false;          ///< reached the tolerance, if there is one

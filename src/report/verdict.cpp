@@ -44,7 +44,7 @@ bool has_passed(const RunRecord& record) {
   if (!record.input->solves()) return true;
   if (record.input->is_flow()) return is_flow_tuned(record) && record.flow && record.flow->passed;
   return record.all_reduce && is_right(*record.all_reduce) && record.solve &&
-         record.solve->passed && record.solve->left_out.empty() &&
+         record.solve->passed && record.solve->excluded.empty() &&
          all_methods_right(record.solve->methods);
 }
 

@@ -59,15 +59,15 @@ std::string disagreement(const Communicator& comm, const DecisionKey& key) {
   return {};
 }
 
-struct Looked {
+struct CachedChoice {
   std::string strategy;  ///< or partition; empty if none was found
   double cost_seconds = 0;
   std::string note;
 };
 
 /// Looks up `key` in the cache on rank 0. Returns the result on every rank. Collective.
-Looked look_up(const Communicator& comm, const DecisionCache& cache, const DecisionKey& key) {
-  Looked looked;
+CachedChoice look_up(const Communicator& comm, const DecisionCache& cache, const DecisionKey& key) {
+  CachedChoice looked;
   if (comm.is_root()) {
     const DecisionCache::Found found = cache.find(key);
     looked.note = found.why_not;
@@ -99,15 +99,15 @@ DecisionKey make_grid_key(const Case& input, const MachineRecord& machine, int o
   return key;
 }
 
-/// Outcome of tuning: the selected candidate or, if none is right, the first.
-struct Outcome {
+/// TuningSummary of tuning: the selected candidate or, if none is right, the first.
+struct TuningSummary {
   std::string name, failure;
   bool right = false, available = true;
   double cost = 0;   ///< s; 0 if nothing was timed
   double noise = 0;  ///< s; smaller differences of the cost are noise
 };
 
-Outcome outcome_of(const TuningResult& tuning) {
+TuningSummary summary_of(const TuningResult& tuning) {
   const CandidateResult& c = tuning.candidates[std::max(tuning.selected, 0)];
   // An overlapped exchange may cost less than the noise of the work that it overlaps.
   return {c.strategy.name,
@@ -118,14 +118,14 @@ Outcome outcome_of(const TuningResult& tuning) {
           tuning.work_alone.empty() ? 0 : 0.1 * median(tuning.work_alone)};
 }
 
-Outcome outcome_of(const AllReduceTuning& tuning) {
+TuningSummary summary_of(const AllReduceTuning& tuning) {
   const AllReduceResult& c = tuning.candidates[std::max(tuning.selected, 0)];
   return {c.strategy.name, c.failure, tuning.selected >= 0, c.available,
           c.timing ? c.timing->cost.median : 0};
 }
 
 /// Why an earlier choice cannot be taken now, or nothing.
-std::string objection(const Outcome& outcome, const Looked& looked) {
+std::string objection(const TuningSummary& outcome, const CachedChoice& looked) {
   if (!outcome.right)
     return fmt::format("{} is {} now: {}", outcome.name,
                        outcome.available ? "WRONG" : "not available", outcome.failure);
@@ -149,7 +149,7 @@ template <class AnyStrategy, class Find, class Excluded, class Tune>
 auto tune_or_take(const Communicator& comm, const Case& input, const TunerOptions& options,
                   const MachineRecord& machine, const DecisionKey& key,
                   std::span<const AnyStrategy> strategies, const Find& find,
-                  const Excluded& is_left_out, const Tune& tune) {
+                  const Excluded& is_excluded, const Tune& tune) {
   TunedOrReplayed<decltype(tune(strategies, options))> result;
   if (input.tuning_mode == TuningMode::measure) {
     result.tuning = tune(strategies, options);
@@ -159,7 +159,7 @@ auto tune_or_take(const Communicator& comm, const Case& input, const TunerOption
   std::string why_not = disagreement(comm, key);
   const bool agreed = why_not.empty();
   if (agreed) {
-    const Looked looked = look_up(comm, cache, key);
+    const CachedChoice looked = look_up(comm, cache, key);
     const AnyStrategy* const found = find(looked.strategy);
     why_not = looked.note;
     if (!looked.strategy.empty() && found == nullptr) {
@@ -168,7 +168,7 @@ auto tune_or_take(const Communicator& comm, const Case& input, const TunerOption
       TunerOptions quick = options;
       quick.budget_seconds = std::min(quick.budget_seconds, 0.1);
       result.tuning = tune(std::span(found, 1), quick);
-      why_not = objection(outcome_of(result.tuning), looked);
+      why_not = objection(summary_of(result.tuning), looked);
       result.replayed = why_not.empty();
       if (result.replayed) {
         result.note = "the choice of " + looked.note;
@@ -178,13 +178,13 @@ auto tune_or_take(const Communicator& comm, const Case& input, const TunerOption
   }
   result.tuning = tune(strategies, options);
   result.note = "measured anew, as " + why_not;
-  const Outcome outcome = outcome_of(result.tuning);
+  const TuningSummary outcome = summary_of(result.tuning);
   if (!agreed || !outcome.right) return result;
   // Do not cache a choice made without an excluded strategy. That strategy might win if tried
   // again.
   for (const AnyStrategy& strategy : strategies)
-    if (is_left_out(strategy)) {
-      result.note += fmt::format("; not kept, as {} was left out", strategy.name);
+    if (is_excluded(strategy)) {
+      result.note += fmt::format("; not kept, because {} was excluded", strategy.name);
       return result;
     }
   result.made = {key, {outcome.name, outcome.cost, machine.started}};
@@ -263,7 +263,7 @@ void tune_or_replay(const Case& input, const ExchangeToTune& exchange, const Mac
                     OrderRecord& record) {
   const TunedField& field = exchange.field;
   DecisionKey key = make_decision_key(input, exchange.mesh, field, machine);
-  key.kind = exchange.decision;
+  key.kind = exchange.kind;
   key.fields["work"] = work.name;
   auto result = tune_or_take(
       gs.communicator(), input, exchange.options, machine, key, std::span(field.strategies),
@@ -283,7 +283,7 @@ AllReduceRecord tune_or_replay(const Communicator& comm, const Case& input, cons
                                std::span<const AllReduceStrategy> strategies, TuningGuard& guard) {
   DecisionKey key =
       make_decision_key(input, mesh, {input.solver_order, input.field_kind, {}}, machine);
-  key.kind = "sums";
+  key.kind = "all-reduces";
   key.fields["strategies"] = joined(input.all_reduces);
   auto result = tune_or_take(
       comm, input, input.tuning, machine, key, strategies, find_all_reduce,
@@ -298,7 +298,7 @@ AllReduceRecord tune_or_replay(const Communicator& comm, const Case& input, cons
 KeptChoice find_kept_choice(const Communicator& comm, const Case& input, const DecisionKey& key) {
   const std::string why_not = disagreement(comm, key);
   if (!why_not.empty()) return {"", why_not, false, 0};
-  const Looked looked = look_up(comm, DecisionCache(input.tuning_cache), key);
+  const CachedChoice looked = look_up(comm, DecisionCache(input.tuning_cache), key);
   return {looked.strategy, looked.note, true, looked.cost_seconds};
 }
 
@@ -347,13 +347,14 @@ DecisionKey make_v_cycle_key(const Case& input, const MeshSpec& mesh,
   return key;
 }
 
-std::string keep_choices(const Communicator& comm, const std::string& doubt, RunRecord& record) {
+std::string keep_choices(const Communicator& comm, const std::string& unreliable,
+                         RunRecord& record) {
   const DecisionCache cache(record.input->tuning_cache);
   Groups<const MadeChoice*> outcomes;  // in words
-  const auto keep = [&](const std::optional<MadeChoice>& made, const std::string& its_doubt,
+  const auto keep = [&](const std::optional<MadeChoice>& made, const std::string& its_reason,
                         std::string& note) {
     if (!made) return;
-    const std::string& why_not = doubt.empty() ? its_doubt : doubt;
+    const std::string& why_not = unreliable.empty() ? its_reason : unreliable;
     const std::string outcome =
         why_not.empty() ? store(comm, cache, *made) : "not kept: " + why_not;
     note += "; " + outcome;
@@ -368,16 +369,16 @@ std::string keep_choices(const Communicator& comm, const std::string& doubt, Run
     const bool solved_at = solve && solve->order == order.order;
     keep(order.made,
          !solved_at                 ? ""
-         : !solve->left_out.empty() ? solve->left_out.front().strategy + " was WRONG in CG"
+         : !solve->excluded.empty() ? solve->excluded.front().strategy + " was WRONG in CG"
                                     : objection_of(solve->audit),
          order.cache_note);
   }
   const auto keep_multigrid = [&](std::optional<MultigridRecord>& multigrid,
-                                  const std::string& its_doubt) {
+                                  const std::string& its_reason) {
     if (!multigrid) return;
-    keep(multigrid->origin.made, its_doubt, multigrid->origin.cache_note);
+    keep(multigrid->origin.made, its_reason, multigrid->origin.cache_note);
     for (MultigridLevel& level : multigrid->levels)
-      keep(level.origin.made, its_doubt, level.origin.cache_note);
+      keep(level.origin.made, its_reason, level.origin.cache_note);
   };
   if (solve) keep_multigrid(solve->multigrid, solve->passed ? "" : "CG did not pass with it");
   if (record.flow)

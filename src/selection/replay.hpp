@@ -13,7 +13,7 @@ namespace nekbone_k {
 
 /// An exchange to tune, on a mesh with the partition of the run.
 struct ExchangeToTune {
-  std::string decision;  ///< what is decided, in the plural; the cache keeps each kind apart
+  std::string kind;  ///< of choice, such as "exchanges of levels"; see DecisionKey::kind
   const MeshSpec& mesh;
   const TunedField& field;
   TunerOptions options;
@@ -65,11 +65,12 @@ DecisionKey make_v_cycle_key(const Case& input, const MeshSpec& mesh, const Mach
 KeptChoice find_kept_choice(const Communicator& comm, const Case& input, const DecisionKey& key);
 
 /// Stores the choices of a run in the cache, after CG. It stores
-/// - no choice if `doubt`, the reason why all timings are unreliable, is not empty;
+/// - no choice if `unreliable`, the reason why timings are unreliable, is not empty;
 /// - no choice that was wrong in CG, or slower than another;
 /// - no choice of multigrid if CG or the flow did not pass.
 ///
 /// Notes the outcome at each choice and returns a summary; empty without choices. Collective.
-std::string keep_choices(const Communicator& comm, const std::string& doubt, RunRecord& record);
+std::string keep_choices(const Communicator& comm, const std::string& unreliable,
+                         RunRecord& record);
 
 }  // namespace nekbone_k

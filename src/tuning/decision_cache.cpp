@@ -64,7 +64,7 @@ Content read(const std::string& path) {
   content.complaint = why_not_a_file(path);
   if (!content.complaint.empty()) return content;
   if (fs::file_size(path, error) > largest_file) {
-    content.complaint = "it is larger than any cache of decisions";
+    content.complaint = "it is larger than any cache of choices";
     return content;
   }
   std::ifstream file(path, std::ios::binary);
@@ -80,7 +80,7 @@ Content read(const std::string& path) {
     else
       for (const Json& entry : json.at("decisions")) content.entries.push_back(to_entry(entry));
   } catch (const Json::exception&) {
-    content.complaint = "it is not a cache of decisions";
+    content.complaint = "it is not a cache of choices";
     content.is_none = true;
   }
   return content;
@@ -222,7 +222,7 @@ std::string DecisionCache::why_unusable() const {
 
 std::string DecisionCache::store(const DecisionKey& key, const Decision& decision) const {
   const auto failure = [&](const std::string& why) {
-    return fmt::format("the decision is not kept: {} cannot be written: {}", m_path, why);
+    return fmt::format("the choice is not kept: {} cannot be written: {}", m_path, why);
   };
   // Check first, so that no lock file appears beside a file of someone else.
   if (const std::string why = why_not_a_file(m_path); !why.empty()) return failure(why);

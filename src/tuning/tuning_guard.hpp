@@ -57,10 +57,9 @@ class NoGuard : public TuningGuard {
   std::string why_excluded(const std::string&) const override { return {}; }
 };
 
-/// Runs `action`, which uses `strategies`, between enter() and leave() of each, and returns its
-/// result. If it does not return, any of them may be the reason. An exception ends the job, so it
-/// calls fail() first. For an UnavailableError and for lack of memory, which are not the fault of a
-/// strategy, it calls leave() instead.
+/// Runs `action` between enter() and leave() of each of `strategies`, and returns its result. If
+/// `action` throws, calls fail(), because the job ends. UnavailableError and lack of memory are not
+/// faults of a strategy: then calls leave() instead.
 template <class Action>
 std::invoke_result_t<Action> guarded(TuningGuard& guard, std::span<const std::string> strategies,
                                      const Action& action) {

@@ -231,7 +231,7 @@ class Faults(harness.CliTest):
         self.assertIn("WRONG add of double: ", left_out["failure"])
         self.assertRegex(run.out, r"(?m)^  excluded +device-neighbour, which was selected: WRONG add")
         printed = " ".join(run.out.split())
-        self.assertIn("CG was not begun; device-neighbour was right in tuning and WRONG in CG", printed)
+        self.assertIn("CG did not start; run nekbone-k doctor; device-neighbour was right in tuning and WRONG in CG", printed)
         self.assert_files(run, "report.json")
         folder = self.new_folder()
         run = self.run_small(f"refuse@{tuning}", folder, **self.ALONE)

@@ -700,7 +700,7 @@ class Strategies(RunTest):
             with open(path, encoding="utf-8") as file:
                 cache = json.load(file)
             for decision in cache["decisions"]:
-                if decision["choice_of"] == "sums":
+                if decision["choice_of"] == "all-reduces":
                     decision.update(changed)
             with open(path, "w", encoding="utf-8") as file:
                 json.dump(cache, file)

@@ -20,7 +20,7 @@ class Replay : public testing::Test {
         m_folder.path("cache.json");  // only rank 0 uses its path
     m_record.grid.made = made("process grids");
     m_record.all_reduce = AllReduceRecord();
-    m_record.all_reduce->made = made("sums");
+    m_record.all_reduce->made = made("all-reduces");
     m_record.orders.resize(2);
     for (OrderRecord& order : m_record.orders) {
       order.order = &order == &m_record.orders.back() ? m_record.solve->order : 1;
@@ -34,8 +34,8 @@ class Replay : public testing::Test {
 
   // Calls keep_choices(), expects a note at each of the four choices, and returns how many were
   // cached.
-  int kept(const std::string& doubt = "") {
-    m_text = keep_choices(m_comm, doubt, m_record);
+  int kept(const std::string& unreliable = "") {
+    m_text = keep_choices(m_comm, unreliable, m_record);
     const DecisionCache cache(m_record.input->tuning_cache);
     int kept = 0;
     for (const auto& [choice, note] :
@@ -97,7 +97,7 @@ TEST_F(Replay, KeepsNoSumThatWasBeatenInCg) {
 }
 
 TEST_F(Replay, KeepsNoChoiceThatWasWrongInCg) {
-  m_record.solve->left_out = {{"host-put", "WRONG at a DOF"}};
+  m_record.solve->excluded = {{"host-put", "WRONG at a DOF"}};
   EXPECT_EQ(kept(), 3);
   EXPECT_TRUE(contains(m_record.orders[1].cache_note, "not kept: host-put was WRONG in CG"));
 }
@@ -184,7 +184,7 @@ TEST_F(Replay, SaysNothingWhereNothingWasChosen) {
   m_record.grid.made.reset();
   m_record.all_reduce->made.reset();
   for (OrderRecord& order : m_record.orders) order.made.reset();
-  EXPECT_EQ(keep_choices(m_comm, "a doubt", m_record), "");
+  EXPECT_EQ(keep_choices(m_comm, "a reason", m_record), "");
   EXPECT_FALSE(std::filesystem::exists(m_record.input->tuning_cache));
 }
 

@@ -50,7 +50,7 @@ TEST_F(Solve, GoesByTheChosenExchange) {
   const SolveRecord record = solve_by(good("good"), {good("other")});
   EXPECT_TRUE(record.passed) << record.verdict;
   EXPECT_EQ(record.strategy, "good");
-  EXPECT_TRUE(record.left_out.empty());
+  EXPECT_TRUE(record.excluded.empty());
 }
 
 // Strategies that are wrong at the first sum of one double per DOF.
@@ -71,10 +71,10 @@ TEST_F(Solve, GoesByTheBestOtherWhereTheChosenExchangeIsWrong) {
     const SolveRecord record = solve_by(strategy, {wrong[0], good("good"), good("other")});
     EXPECT_TRUE(record.passed) << record.verdict;
     EXPECT_EQ(record.strategy, "good");
-    ASSERT_EQ(record.left_out.size(), 2U);
-    EXPECT_EQ(record.left_out[0].strategy, strategy.name);
-    EXPECT_EQ(record.left_out[1].strategy, wrong[0].name);
-    for (const auto& [name, failure] : record.left_out)
+    ASSERT_EQ(record.excluded.size(), 2U);
+    EXPECT_EQ(record.excluded[0].strategy, strategy.name);
+    EXPECT_EQ(record.excluded[1].strategy, wrong[0].name);
+    for (const auto& [name, failure] : record.excluded)
       EXPECT_EQ(failure.find("WRONG add of double: DOF "), 0U) << failure;
   }
 }
@@ -84,9 +84,9 @@ TEST_F(Solve, IsNotBegunWhereNoExchangeIsRight) {
   const Strategy wrong = wrong_at_once().front();
   const SolveRecord record = solve_by(wrong, {wrong});
   EXPECT_FALSE(record.passed);
-  EXPECT_EQ(record.left_out.size(), 2U);
+  EXPECT_EQ(record.excluded.size(), 2U);
   EXPECT_TRUE(record.history.empty());
-  EXPECT_NE(record.verdict.find("CG was not begun"), std::string::npos) << record.verdict;
+  EXPECT_NE(record.verdict.find("CG did not start"), std::string::npos) << record.verdict;
 }
 
 TEST_F(Solve, EndsWhereMessagesMayStillCome) {

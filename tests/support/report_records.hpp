@@ -6,7 +6,7 @@
 
 namespace nekbone_k {
 
-/// A copy of the input of a record, which the record has from now on.
+/// Gives `record` its own copy of its input. Returns the copy, for changes.
 Case& changed_input(RunRecord& record);
 
 // Order 7 with two plain and two overlapped strategies. The faster plain one also ran with the

@@ -112,8 +112,8 @@ TEST_F(DecisionCacheTest, TakesNoChoiceOfSomethingElse) {
   const DecisionCache cache(path());
   EXPECT_EQ(cache.store(key("7"), {"a", 1e-5, "today"}), "");
   DecisionKey sums = key("7");
-  sums.kind = "sums";
-  EXPECT_EQ(cache.find(sums).why_not, path() + " has no choice of sums yet");
+  sums.kind = "all-reduces";
+  EXPECT_EQ(cache.find(sums).why_not, path() + " has no choice of all-reduces yet");
   EXPECT_EQ(cache.store(sums, {"s", 1e-6, "today"}), "");
   EXPECT_EQ(cache.find(sums).decision->strategy, "s");
   EXPECT_EQ(cache.find(key("7")).decision->strategy, "a");

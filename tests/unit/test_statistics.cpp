@@ -110,17 +110,17 @@ TEST(StatisticsSummary, IsNotMovedByAnOutlier) {
 
 // A candidate was dropped after five rounds, in which it was slower. Then the machine slowed down.
 TEST(StatisticsPairs, AreOfTheRoundsThatBothWereIn) {
-  const Samples left_out{1.3, 1.31, 1.29, 1.3, 1.32};
+  const Samples excluded{1.3, 1.31, 1.29, 1.3, 1.32};
   Samples stayed{1.0, 1.01, 1.0, 0.99, 1.0};
   stayed.resize(15, 1.4);
-  EXPECT_TRUE(is_slower(left_out, stayed));
-  EXPECT_FALSE(is_slower(stayed, left_out));
-  EXPECT_FALSE(is_tie(left_out, stayed));
+  EXPECT_TRUE(is_slower(excluded, stayed));
+  EXPECT_FALSE(is_slower(stayed, excluded));
+  EXPECT_FALSE(is_tie(excluded, stayed));
   // Equal in the common rounds.
   Samples alike{1.3, 1.3, 1.31, 1.3, 1.3};
   alike.resize(15, 2.0);
-  EXPECT_TRUE(is_tie(left_out, alike));
-  EXPECT_TRUE(is_tie(alike, left_out));
+  EXPECT_TRUE(is_tie(excluded, alike));
+  EXPECT_TRUE(is_tie(alike, excluded));
 }
 
 TEST(StatisticsSummary, HasMeanAndDeviation) {

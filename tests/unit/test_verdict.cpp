@@ -104,7 +104,7 @@ TEST(Verdict, NeedsTheAllReduceAndTheSolution) {
   run.solve->passed = false;
   EXPECT_FALSE(has_passed(run));
   run = whole_run();
-  run.solve->left_out.push_back({"device-pairwise", "WRONG"});
+  run.solve->excluded.push_back({"device-pairwise", "WRONG"});
   EXPECT_FALSE(has_passed(run));
   run = whole_run();
   run.all_reduce.reset();
