@@ -10,6 +10,7 @@
 #   half-step the same with half the step
 #   order-9   the same at order 9, with three quarters of the step
 #   field     a coarser vortex to time 5, with its fields for ParaView at the end
+#   initial   a flow that begins with the velocity of a checkpoint, at another order
 #   weak      60 steps with 32 x 32 x 32 elements per rank
 #   strong    60 steps with 24 x 24 x 24 elements: on two GPUs, 6,912 each
 set -uo pipefail
@@ -51,6 +52,12 @@ for part in "$@"; do
     field)
       flow field tgv-re1600.yaml "mesh.elements=[${FIELD_BOX:-14,14,14}]" flow.dt=4e-3 \
         flow.end_time=5 output.every=1000000 output.file=field.vtkhdf
+      ;;
+    initial)
+      flow initial-writes tgv-re1600.yaml "mesh.elements=[16,16,16]" flow.steps=40 \
+        checkpoint.every=1000000 checkpoint.file=initial.h5
+      flow initial-reads tgv-re1600.yaml "mesh.elements=[16,16,16]" solver.order=3 flow.steps=5 \
+        flow.initial=initial.h5
       ;;
     weak)
       flow weak tgv-re1600.yaml flow.steps=60 "mesh.elements=[32,32,$((32 * ranks))]" \
