@@ -1,20 +1,23 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Checks the Markdown pages of the checkout:
+# Checks the Markdown pages and the first lines of the sources of the checkout:
 #   - every file and heading exists that a page links to, or names as `folder/file` of this tree;
 #   - no line outside code has more than 100 characters;
 #   - README.md and docs/*.md have at most 200 lines, docs/performance.md 150, not counting the list
-#     of keys that ci/update-keys.sh writes;
+#     of keys that ci/update-keys.sh writes; a README.md under src/ has at most 15;
+#   - every source file has an SPDX identifier in its first 3 lines;
 #   - CITATION.cff, if it exists, has the version of CMakeLists.txt.
 # Prints each fault. Exits with 1 if there is a fault.
 #   ci/check-docs.sh [SOURCE_DIRECTORY]
 set -euo pipefail
 cd "${1:-$(dirname "${BASH_SOURCE[0]}")/..}"
-git ls-files -zco --exclude-standard '*.md' | python3 -c '
+git ls-files -zco --exclude-standard | python3 -c '
 import os, re, sys
 
 MOST_CHARACTERS = 100
 FOLDERS = "src|ci|cmake|docs|examples|inputs|bench|packaging|tests|tools"
+SOURCES = (".cpp", ".hpp", ".h", ".c", ".f90", ".in", ".map", ".py", ".sh", ".cmake", "CMakeLists.txt")
+LINES_TO_SPDX = 3
 faults = []
 
 
@@ -26,6 +29,8 @@ def read(path):
 def most_lines(page):
     if page == "docs/performance.md":
         return 150
+    if os.path.basename(page) == "README.md" and page.startswith("src/"):
+        return 15
     return 200 if page == "README.md" or os.path.dirname(page) == "docs" else None
 
 
@@ -79,14 +84,24 @@ def check_page(page):
                 faults.append(f"{place}: no such file: {path}")
 
 
+def check_source(path):
+    first = read(path)[:LINES_TO_SPDX]
+    if not any("SPDX-License-Identifier: " in line for line in first):
+        faults.append(f"{path}: no SPDX identifier in the first {LINES_TO_SPDX} lines")
+
+
 def version(path, pattern):
     found = re.search(pattern, "\n".join(read(path)), re.MULTILINE)
     return found[1] if found else "none"
 
 
-for page in sys.stdin.read().split("\0"):
-    if page and os.path.exists(page):
-        check_page(page)
+for path in sys.stdin.read().split("\0"):
+    if not os.path.exists(path):  # such as a deleted file that git still lists
+        continue
+    if path.endswith(".md"):
+        check_page(path)
+    elif path.endswith(SOURCES):
+        check_source(path)
 if os.path.exists("CITATION.cff"):
     cited = version("CITATION.cff", r"^version: *[\x22\x27]?([^\s\x22\x27]+)")
     built = version("CMakeLists.txt", r"^ *VERSION +([0-9.]+)")
