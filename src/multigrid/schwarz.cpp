@@ -5,8 +5,10 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <type_traits>
 #include <utility>
 
+#include "core/config.hpp"
 #include "core/errors.hpp"
 #include "multigrid/entry_ids.hpp"
 #include "operators/axhelm/axhelm_elements.hpp"
@@ -394,6 +396,22 @@ IndexLists index_lists(const SchwarzPatches& patches, const AssembledSpace& spac
   return builder.to_device("nekbone_k: values of patches");
 }
 
+/// Calls run(points of a patch) with a compile-time constant. Returns false and does nothing if the
+/// order is not compiled, as for a level between compiled orders.
+template <class Run, int... orders>
+bool run_compiled(int order, const Run& run, std::integer_sequence<int, orders...>) {
+  const auto run_if = [&]<int compiled>(std::integral_constant<int, compiled>) {
+    if constexpr (compiled >= least_schwarz_order) {
+      if (order != compiled) return false;
+      run(StaticNq<patch_points(compiled)>{});
+      return true;
+    } else {
+      return false;
+    }
+  };
+  return (run_if(std::integral_constant<int, orders>{}) || ...);
+}
+
 }  // namespace
 
 SchwarzPatches::SchwarzPatches(const AssembledSpace& space)
@@ -507,23 +525,7 @@ ConstDeviceVector<T> AdditiveSchwarz<T>::operator()(const ConstDeviceVector<T>& 
     run_kernel.template operator()<false>(m_results);
   };
   if (adds) Kokkos::deep_copy(ExecutionSpace(), sums, T(0));
-  // Compiled for common orders.
-  switch (m_order) {
-    case 3:
-      run(StaticNq<patch_points(3)>{});
-      break;
-    case 5:
-      run(StaticNq<patch_points(5)>{});
-      break;
-    case 7:
-      run(StaticNq<patch_points(7)>{});
-      break;
-    case 11:
-      run(StaticNq<patch_points(11)>{});
-      break;
-    default:
-      run(RunTimeNq{patch_points(m_order)});
-  }
+  if (!run_compiled(m_order, run, CompiledOrders{})) run(RunTimeNq{patch_points(m_order)});
   if (!adds) sum_results<T>(m_row_ends, m_columns, m_results, sums);
   if (!is_alone) m_gs.gs_op(m_sums, Reduction::add);
   return Kokkos::subview(sums, std::pair(LocalIndex{0}, m_range.size));

@@ -182,7 +182,7 @@ INSTANTIATE_TEST_SUITE_P(Boxes, SchwarzBox,
                                          box({1, 2, 4}, {false, true, true})));
 
 TEST(SchwarzDeformed, IsSymmetricAndPositive) {
-  for (const int order : {3, 5, 7, 8}) {
+  for (const int order : {3, 5, 7, 8, 17}) {  // no build of a test compiles 17
     SCOPED_TRACE(order);
     MeshSpec spec = box({2, 2, 2}, {true, false, true});
     spec.deformation = Deformation::sine;
