@@ -59,6 +59,18 @@ KOKKOS_FORCEINLINE_FUNCTION void store_entry(T* to, const Value& value) {
   }
 }
 
+/// u·v for EntryReduction.
+struct DotTerms {
+  static constexpr int n_products = 1;
+  const double *u, *v;
+
+  template <class Value>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex a, Value (&x)[1], Value (&y)[1]) const {
+    x[0] = load_entry<Value>(u + a);
+    y[0] = load_entry<Value>(v + a);
+  }
+};
+
 /// Plain sums of products: rounding depends on the order.
 template <int n>
 struct PlainSums {

@@ -4,19 +4,7 @@
 namespace nekbone_k {
 namespace {
 
-/// u·v for EntryReduction.
-struct VelocityProduct {
-  static constexpr int n_products = 1;
-  const double *u, *v;
-
-  template <class Value>
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex a, Value (&x)[1], Value (&y)[1]) const {
-    x[0] = load_entry<Value>(u + a);
-    y[0] = load_entry<Value>(v + a);
-  }
-};
-
-using PlainProduct = EntryReduction<VelocityProduct, PlainSums<1>>;
+using PlainProduct = EntryReduction<DotTerms, PlainSums<1>>;
 
 }  // namespace
 
@@ -43,12 +31,13 @@ double VelocityOperator::apply(const DeviceVector<double>& u, const DeviceVector
         before(begin + first, begin + last);
       };
     if (m_reproducible_sum) {
-      m_a.apply(from.component(c), to.component(c), of_component);
+      // Clears no rows: on a deterministic space, elements never add to them.
+      m_a.apply_without_sum(from.component(c), to.component(c), of_component);
     } else {
       m_a.apply_here(from.component(c), to.component(c), of_component);
     }
   }
-  const VelocityProduct product{u.data(), au.data()};
+  const DotTerms product{u.data(), au.data()};
   if (m_reproducible_sum) return m_reproducible_sum->sum("nekbone_k: velocity product", product)[0];
   m_a.space().gs().exchange(to.field(), Reduction::add);
   PlainProduct{m_range, product, {}, m_parts}.run("nekbone_k: velocity product");

@@ -5,24 +5,13 @@
 #include <cmath>
 #include <utility>
 
+#include "core/entry_reduction.hpp"
 #include "core/errors.hpp"
 #include "core/region.hpp"
 #include "gs/run_overlapped.hpp"
 
 namespace nekbone_k {
 namespace {
-
-/// u·v for EntryReduction.
-struct DotTerms {
-  static constexpr int n_products = 1;
-  const double *u, *v;
-
-  template <class Value>
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex a, Value (&x)[1], Value (&y)[1]) const {
-    x[0] = load_entry<Value>(u + a);
-    y[0] = load_entry<Value>(v + a);
-  }
-};
 
 constexpr LocalIndex points_at_a_time = LaunchShape<ExecutionSpace>::points_at_a_time;
 
