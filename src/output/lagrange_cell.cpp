@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "output/lagrange_cell.hpp"
 
+#include "multigrid/interpolation.hpp"
+
 namespace nekbone_k {
 namespace {
 
 /// (equispaced node, GLL node) row-major.
 std::vector<double> equispaced_matrix(const GllBasis& basis) {
-  const int nq = basis.nq();
-  std::vector<double> matrix(nq * nq);
-  for (int e = 0; e < nq; ++e) {
-    const double x = -1 + 2.0 * e / basis.order;
-    for (int g = 0; g < nq; ++g) {
-      double value = 1;
-      for (int other = 0; other < nq; ++other)
-        if (other != g) value *= (x - basis.nodes[other]) / (basis.nodes[g] - basis.nodes[other]);
-      matrix[e * nq + g] = value;
-    }
+  std::vector<double> matrix;
+  for (int e = 0; e < basis.nq(); ++e) {
+    const std::vector<double> row = lagrange_values(basis, -1 + 2.0 * e / basis.order);
+    matrix.insert(matrix.end(), row.begin(), row.end());
   }
   return matrix;
 }
