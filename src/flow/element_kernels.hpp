@@ -3,7 +3,7 @@
 /// The element kernels of the flow: advection, curl, pressure source, gradient.
 ///
 /// All results are weak: integrals with the test functions of the GLL nodes, which the
-/// gather–scatter then sums. A team works on a block of elements, a SIMD lane each on a CPU.
+/// gather–scatter then sums. A team works on a block of elements, on a CPU one per SIMD lane.
 #pragma once
 
 #include "flow/element_lines.hpp"
@@ -336,7 +336,7 @@ struct FlowSumsKernel : NodalKernel<nq, per_element> {
                          });
       });
     });
-    // Each thread has its own sums, a lane for each element.
+    // Each thread has its own sums, one lane per element.
     Lanes enstrophy(0.0), divergence(0.0), speed(0.0);
     const auto visit = [&](int q) NEKBONE_K_INLINED {
       const MetricAt<Lanes> at = this->metric(block, q);

@@ -23,10 +23,10 @@ struct FieldKind {
 
   /// Bytes of all components of one DOF: one item of a message.
   int item_bytes() const { return components * (precision == Precision::single ? 4 : 8); }
-  /// Text for people: "doubles", or "3 floats a DOF".
+  /// Text for people: "doubles", or "3 floats per DOF".
   std::string text() const {
     const std::string values = precision == Precision::single ? "floats" : "doubles";
-    return components == 1 ? values : std::to_string(components) + " " + values + " a DOF";
+    return components == 1 ? values : std::to_string(components) + " " + values + " per DOF";
   }
   bool operator==(const FieldKind&) const = default;
 };

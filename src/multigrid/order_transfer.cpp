@@ -17,7 +17,7 @@ constexpr int known(StaticNq<nq>) {
 }
 constexpr int known(RunTimeNq) { return 0; }
 
-/// Applies a matrix (n_to, n_from) along all three directions of a block of elements, a direction
+/// Applies a matrix (n_to, n_from) along all three directions of a block of elements, one direction
 /// at a time.
 template <class T, class From, class To>
 struct TransferKernel {

@@ -565,8 +565,8 @@ class Strategies(RunTest):
         for given in (report["input"]["gather_scatter"], order["tuning"]):
             self.assertEqual([given["components"], given["precision"]], [3, "single"])
         self.assertEqual(order["per_rank"]["message_bytes"], {"min": 96, "avg": 96, "max": 96})
-        self.assertRegex(run.out, r"(?m)^  problem +none, exchanges of 3 floats a DOF are measured")
-        self.assertRegex(run.out, r"(?m)^  one message \(3 floats a DOF\) +96 B +96 B +96 B$")
+        self.assertRegex(run.out, r"(?m)^  problem +none, exchanges of 3 floats per DOF are measured")
+        self.assertRegex(run.out, r"(?m)^  one message \(3 floats per DOF\) +96 B +96 B +96 B$")
 
         cached = {"gather_scatter__tuning__mode": "cached", "mesh__partition": "[1,1,3]",
                   "gather_scatter__tuning__cache": str(self.new_folder() / "cache.json")}

@@ -462,7 +462,7 @@ TEST(ReportOrder, SaysOfWhichFieldsTheMessagesAre) {
   EXPECT_TRUE(contains(line_with(order_text(order), "one message"), "one message (doubles) "));
   order.tuning.kind = {3, Precision::single};
   EXPECT_TRUE(
-      contains(line_with(order_text(order), "one message"), "one message (3 floats a DOF) "));
+      contains(line_with(order_text(order), "one message"), "one message (3 floats per DOF) "));
 }
 
 TEST(ReportHeader, SaysWhichFieldsAreExchangedWhereNothingIsSolved) {
@@ -473,7 +473,7 @@ TEST(ReportHeader, SaysWhichFieldsAreExchangedWhereNothingIsSolved) {
   changed_input(run).field_kind = {1, Precision::single};
   EXPECT_TRUE(contains(header_text(run), "none, exchanges of floats are measured"));
   changed_input(run).field_kind = {64, Precision::double_};
-  EXPECT_TRUE(contains(header_text(run), "none, exchanges of 64 doubles a DOF are measured"));
+  EXPECT_TRUE(contains(header_text(run), "none, exchanges of 64 doubles per DOF are measured"));
 }
 
 TEST(ReportOrder, SaysHowMessagesLieInTheField) {

@@ -12,7 +12,7 @@
 
 namespace nekbone_k {
 
-/// A thread applies the operator to a block of elements, a SIMD lane each, layer by layer. Two
+/// A thread applies the operator to a block of elements, one per SIMD lane, layer by layer. Two
 /// blocks of floats share a register. If their number is odd, the last one is paired with itself,
 /// so that every element has the same bits in any range of blocks.
 ///
