@@ -12,6 +12,7 @@
 #   field     a coarser vortex to time 5, with its fields for ParaView at the end
 #   initial   a flow that begins with the velocity of a checkpoint, at another order
 #   weak      60 steps with 32 x 32 x 32 elements per rank
+#   weak-pinned  the same with one V-cycle for any number of ranks
 #   strong    60 steps with 24 x 24 x 24 elements: on two GPUs, 6,912 each
 set -uo pipefail
 program=$1
@@ -59,8 +60,13 @@ for part in "$@"; do
       flow initial-reads tgv-re1600.yaml "mesh.elements=[16,16,16]" solver.order=3 flow.steps=5 \
         flow.initial=initial.h5
       ;;
-    weak)
-      flow weak tgv-re1600.yaml flow.steps=60 "mesh.elements=[32,32,$((32 * ranks))]" \
+    weak | weak-pinned)
+      pins=()
+      if [[ $part == weak-pinned ]]; then
+        pins=("solver.multigrid.orders=[7,3,1]" solver.multigrid.smoother=jacobi solver.multigrid.degree=4
+          solver.multigrid.polynomial=chebyshev-4-opt solver.multigrid.precision=single)
+      fi
+      flow "$part" tgv-re1600.yaml ${pins[@]+"${pins[@]}"} flow.steps=60 "mesh.elements=[32,32,$((32 * ranks))]" \
         "mesh.extent=[6.283185307179586,6.283185307179586,$(awk "BEGIN { printf \"%.15g\", 6.283185307179586 * $ranks }")]"
       ;;
     strong) flow strong tgv-re1600.yaml flow.steps=60 "mesh.elements=[24,24,24]" ;;
