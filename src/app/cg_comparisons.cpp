@@ -139,7 +139,7 @@ class CgComparisons {
   JacobiComparison compare_with_jacobi(const SolveRecord& record) {
     const double enough = std::max(2 * m_cg.input.tuning.budget_seconds,
                                    3 * (record.solve_seconds + record.multigrid->setup_seconds));
-    return guarded(m_guard, m_run.in_use(), [&] {
+    return guarded(m_guard, m_run.methods().in_use(), [&] {
       const FusedVectorOps ops =
           fused_ops(m_cg.comm, m_cg.space, m_cg.a.inverse_diagonal(), m_run.methods().all_reduce());
       const auto solve = [&](const CgOptions& options) {
@@ -161,7 +161,7 @@ class CgComparisons {
  private:
   double seconds_of(const EllipticOperator& op, int iterations) const {
     Kokkos::deep_copy(m_cg.vectors.r, m_cg.b);
-    return guarded(m_guard, m_run.in_use(), [&] {
+    return guarded(m_guard, m_run.methods().in_use(), [&] {
       const CgResult cg = conjugate_gradients(
           m_cg.comm, op,
           fused_ops(m_cg.comm, op.space(), m_cg.inverse_diagonal, m_strategies.all_reduce),

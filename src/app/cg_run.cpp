@@ -115,8 +115,9 @@ void CgRun::note(const CgResult& cg, SolveRecord& record) const {
 }
 
 void CgRun::verify(SolveRecord& record) {
-  const ResidualCheck check = guarded(
-      m_guard, in_use(), [&] { return check_residual(m_comm, m_cg.a, m_cg.b, m_cg.vectors); });
+  const ResidualCheck check = guarded(m_guard, m_methods.in_use(), [&] {
+    return check_residual(m_comm, m_cg.a, m_cg.b, m_cg.vectors);
+  });
   record.true_residual = check.true_residual;
   const DeviceVector<double>& x = m_cg.vectors.x;
   if (m_cg.a.is_singular()) remove_constants(m_comm, m_cg.space, x);
@@ -129,10 +130,6 @@ void CgRun::verify(SolveRecord& record) {
   }
   record.peak_memory = m_comm.sum(peak_memory());
   judge(m_input, check, record);
-}
-
-std::vector<std::string> CgRun::in_use() const {
-  return names_of(m_methods.exchange(), m_methods.all_reduce());
 }
 
 }  // namespace nekbone_k

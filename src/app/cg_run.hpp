@@ -47,8 +47,6 @@ class CgRun {
   const HostCg& host() const { return m_host; }
   /// Null with another preconditioner.
   MultigridRun* multigrid() { return m_multigrid ? &*m_multigrid : nullptr; }
-  /// The strategies of the selected method, for the guard.
-  std::vector<std::string> in_use() const;
 
  private:
   /// Empty without a preconditioner.

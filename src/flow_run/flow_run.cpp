@@ -111,6 +111,19 @@ class FlowRun {
         m_files(files),
         m_lengths(input.flow) {}
 
+  /// Frees what the strategies use, which may hang.
+  ~FlowRun() {
+    guarded(m_guard, in_use(), [&] {
+      m_history.reset();
+      m_flow.reset();
+      m_elements.reset();
+      m_ops.reset();
+      m_stiffness.reset();
+    });
+  }
+  FlowRun(const FlowRun&) = delete;
+  FlowRun& operator=(const FlowRun&) = delete;
+
   FlowRecord run() {
     describe();
     m_progress.stage(fmt::format("order {}: setting up the flow", m_record.order));

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/errors.hpp"
@@ -67,7 +68,7 @@ std::string wrong_sums(GatherScatter& gs) {
 
 CgMethods::CgMethods(const CgProblem& problem, const SolveStrategies& strategies, HostCg& host,
                      TuningGuard& guard)
-    : m_problem(problem), m_host(host), m_guard(guard) {
+    : m_problem(problem), m_operator_sum(strategies.all_reduce), m_host(host), m_guard(guard) {
   const Strategy exchange = choose_queued(strategies.exchange, strategies.other_exchanges,
                                           allowed_exchanges(problem.input, guard));
   const AllReduceStrategy sum = choose_queued(strategies.all_reduce, strategies.other_all_reduces,
@@ -81,10 +82,18 @@ CgMethods::CgMethods(const CgProblem& problem, const SolveStrategies& strategies
   }
 }
 
+std::vector<std::string> CgMethods::in_use(const Method& method) const {
+  std::vector<std::string> names;
+  for (const std::string& name : {m_problem.space.gs().strategy().name, method.exchange.name,
+                                  guarded_name(method.all_reduce), guarded_name(m_operator_sum)})
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  return names;
+}
+
 void CgMethods::use_exchange(const Method& method) {
   GatherScatter& gs = m_problem.space.gs();
   if (gs.strategy().name == method.exchange.name) return;
-  guarded(m_guard, method.in_use(), [&] {
+  guarded(m_guard, in_use(method), [&] {
     gs.select(FieldKind{}, method.exchange);
     // Here, as nothing may be allocated while kernels are recorded or timed.
     m_problem.a.apply(m_problem.b, m_problem.vectors.ap);
@@ -100,7 +109,7 @@ void CgMethods::make(Method& method) {
   const CgExtraVectors extra =
       m_extra.provide(method.method.variant, m_problem.inverse_diagonal.extent(0) > 0,
                       [&](const char* label) { return m_problem.space.make_vector(label); });
-  method.queued = guarded(m_guard, method.in_use(), [&] {
+  method.queued = guarded(m_guard, in_use(method), [&] {
     return std::make_unique<Queued>(
         m_problem.comm, m_problem.a, m_problem.space.range(), m_problem.inverse_diagonal,
         method.all_reduce, method.method.variant, method.method.launch, m_problem.vectors, extra);
@@ -110,7 +119,7 @@ void CgMethods::make(Method& method) {
 CgResult CgMethods::run(Method& method, const CgOptions& options,
                         const std::function<void(int)>& progress) {
   use_exchange(method);
-  return guarded(m_guard, method.in_use(), [&] {
+  return guarded(m_guard, in_use(method), [&] {
     const auto go_on = [&](int iteration) {
       if (progress) progress(iteration);
       m_guard.go_on();
@@ -221,7 +230,7 @@ CgTuning CgMethods::tune(double budget_seconds, const MachineRecord& machine, do
   // Free what only others need.
   for (std::size_t m = 0; m < m_methods.size(); ++m)
     if (m != m_selected && m_methods[m].queued)
-      guarded(m_guard, m_methods[m].in_use(), [&] { m_methods[m].queued.reset(); });
+      guarded(m_guard, in_use(m_methods[m]), [&] { m_methods[m].queued.reset(); });
   m_extra = {};
   return end();
 }

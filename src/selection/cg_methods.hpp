@@ -75,6 +75,8 @@ class CgMethods {
   const CgMethod& method() const { return m_methods[m_selected].method; }
   const Strategy& exchange() const { return m_methods[m_selected].exchange; }
   const AllReduceStrategy& all_reduce() const { return m_methods[m_selected].all_reduce; }
+  /// The strategies that the selected method uses, for the guard.
+  std::vector<std::string> in_use() const { return in_use(m_methods[m_selected]); }
 
  private:
   struct Method {
@@ -82,11 +84,10 @@ class CgMethods {
     Strategy exchange;
     AllReduceStrategy all_reduce;
     std::unique_ptr<QueuedCg<EllipticOperator>> queued;  // null: on the host, or not made
-
-    /// The strategies that it uses, for the guard.
-    std::vector<std::string> in_use() const { return {exchange.name, guarded_name(all_reduce)}; }
   };
 
+  /// Its exchange and the one that it replaces, its all-reduce and that of the operator.
+  std::vector<std::string> in_use(const Method& method) const;
   /// Selects the exchange of a method in the gather-scatter, and gives it its resources.
   void use_exchange(const Method& method);
   void make(Method& method);
@@ -100,6 +101,7 @@ class CgMethods {
   double most_gain(const MachinePaths& paths, double sum_seconds) const;
 
   CgProblem m_problem;
+  AllReduceStrategy m_operator_sum;
   HostCg& m_host;
   TuningGuard& m_guard;
   CgExtraVectors m_extra;

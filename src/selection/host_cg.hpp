@@ -35,7 +35,7 @@ class HostCg {
   /// Sums by `all_reduce`, unless the case takes Kokkos Kernels.
   HostCg(const CgProblem& problem, const AllReduceStrategy& all_reduce, TuningGuard& guard);
 
-  /// Preconditions by a V-cycle from now on. `multigrid` outlives the object.
+  /// Preconditions by a V-cycle from now on. `multigrid` must live while solve() is called.
   void precondition_by(MultigridRun& multigrid) { m_multigrid = &multigrid; }
 
   /// Solves the problem, without a guard.

@@ -2,6 +2,9 @@
 #include "tuning/audit.hpp"
 
 #include <algorithm>
+#include <array>
+#include <span>
+#include <string>
 
 #include "core/errors.hpp"
 #include "core/region.hpp"
@@ -57,8 +60,11 @@ Audit audit_choice(const Communicator& comm, std::span<const AuditedChoice> choi
   for (const AuditedChoice& choice : tried) audit.strategies.push_back({choice.name, {}});
   std::vector<StageResult*> stages;
   for (AuditedStrategy& audited : audit.strategies) stages.push_back(&audited.timing);
-  const auto select_first = [&] {
-    guarded(guard, choices.front().guarded_as, [&] { choices.front().select(); });
+  std::string selected = choices.front().guarded_as;
+  const auto select = [&](const AuditedChoice& choice) {
+    const std::array names{selected, choice.guarded_as};  // frees the resources of the first
+    guarded(guard, std::span<const std::string>(names), [&] { choice.select(); });
+    selected = choice.guarded_as;
   };
   try {
     audit.rounds = Rounds(comm).run(
@@ -66,8 +72,8 @@ Audit audit_choice(const Communicator& comm, std::span<const AuditedChoice> choi
         {.seconds = options.budget_seconds, .least = options.least_rounds, .most = 50},
         [&](std::size_t c) {
           const Region candidate(tried[c].name);
+          select(tried[c]);
           return guarded(guard, tried[c].guarded_as, [&] {
-            tried[c].select();
             work.prepare();
             comm.barrier();
             const double start = wall_seconds();
@@ -76,11 +82,11 @@ Audit audit_choice(const Communicator& comm, std::span<const AuditedChoice> choi
           });
         });
   } catch (const UnavailableError&) {  // on every rank
-    select_first();
+    select(choices.front());
     throw;
   }
   judge(stages, {});
-  select_first();
+  select(choices.front());
   audit.seconds = comm.max(wall_seconds() - begin);
   return audit;
 }
