@@ -109,16 +109,20 @@ std::string would_tune_text(const Communicator& comm, const RunPlan& plan, int o
   const double plain = comm.max(memory.without_operator * budget.sharers);
   const double full = comm.max(memory.with_operator * budget.sharers);
   const bool fits = budget.fits(comm, memory.with_operator);
+  // The last field of the order: that of a flow's scalars, which may be overlapped.
+  const auto field = std::find_if(plan.fields.rbegin(), plan.fields.rend(),
+                                  [&](const TunedField& tuned) { return tuned.order == order; });
+  const std::vector<Strategy>& candidates = field->strategies;
   const auto overlapped =
-      std::count_if(input.strategies.begin(), input.strategies.end(),
-                    [](const std::string& name) { return find_strategy(name)->overlapped; });
+      std::count_if(candidates.begin(), candidates.end(),
+                    [](const Strategy& strategy) { return strategy.overlapped; });
 
   std::string text =
       fmt::format("\nWould tune order {}: {}, ", order, counted(mesh.total_dofs(), "DOF"));
   if (elements.min < elements.max) text += fmt::format("{:.0f} to ", elements.min);
   text += fmt::format("{:.0f} element{} per rank\n  {} strateg{}", elements.max,
-                      elements.max == 1 ? "" : "s", input.strategies.size(),
-                      input.strategies.size() == 1 ? "y" : "ies at most");
+                      elements.max == 1 ? "" : "s", candidates.size(),
+                      candidates.size() == 1 ? "y" : "ies at most");
   if (overlapped > 0)
     text += fmt::format("; {} of them overlapped with {}", overlapped,
                         fits ? "Ax" : "the on-rank gather-scatter");

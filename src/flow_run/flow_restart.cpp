@@ -56,14 +56,11 @@ void pin_multigrid(const MultigridChoice& then, MultigridChoice& now) {
   pin(then.precision, now.precision);
 }
 
-/// `name` if `allowed` has it, with a choice, and this build, too; else nothing.
-template <class Found>
-std::string kept(const std::string& name, const std::vector<std::string>& allowed,
-                 const Found& found) {
-  const bool is_choice = allowed.size() > 1;
-  const bool is_there = std::find(allowed.begin(), allowed.end(), name) != allowed.end();
-  const auto* const entry = found(name);
-  return is_choice && is_there && entry != nullptr && entry->not_built.empty() ? name : "";
+/// Whether `allowed` leaves a choice, and this build has `name` among it.
+bool is_allowed(const std::string& name, const std::vector<std::string>& allowed) {
+  const AllReduceStrategy* const entry = find_all_reduce(name);
+  return allowed.size() > 1 && std::find(allowed.begin(), allowed.end(), name) != allowed.end() &&
+         entry != nullptr && entry->not_built.empty();
 }
 
 }  // namespace
@@ -82,6 +79,17 @@ CheckpointTexts checkpoint_texts(const Communicator& comm, const Case& input,
           {"vector strategy", choices.vectors},
           {"scalar strategy", choices.scalars},
           {"all-reduce", choices.all_reduce}};
+}
+
+void FlowRestart::pin(TunedField& field) const {
+  const bool is_vector = field.kind.components > 1;
+  const Strategy* const then = find_strategy(is_vector ? vectors : scalars);
+  if (then == nullptr || !then->not_built.empty()) return;
+  const Strategy& strategy = is_vector ? without_overlap(*then) : *then;
+  const bool is_candidate =
+      std::any_of(field.strategies.begin(), field.strategies.end(),
+                  [&](const Strategy& candidate) { return candidate.name == strategy.name; });
+  if (is_candidate) field.strategies = {strategy};
 }
 
 std::optional<FlowRestart> plan_restart(const Communicator& comm, Case& input) {
@@ -107,12 +115,10 @@ std::optional<FlowRestart> plan_restart(const Communicator& comm, Case& input) {
       input.partition_mode = partition.is_grid() ? PartitionMode::grid : PartitionMode::bisection;
       input.mesh.partition = partition;
     }
-    if (const std::string sum =
-            kept(checkpoint.text("all-reduce"), input.all_reduces, find_all_reduce);
-        !sum.empty())
+    if (const std::string sum = checkpoint.text("all-reduce"); is_allowed(sum, input.all_reduces))
       input.all_reduces = {sum};
-    restart.vectors = kept(checkpoint.text("vector strategy"), input.strategies, find_strategy);
-    restart.scalars = kept(checkpoint.text("scalar strategy"), input.strategies, find_strategy);
+    restart.vectors = checkpoint.text("vector strategy");
+    restart.scalars = checkpoint.text("scalar strategy");
     return restart;
   } catch (const FileError& error) {
     throw InputError(

@@ -3,7 +3,6 @@
 /// What a run takes from the checkpoint of an earlier one.
 #pragma once
 
-#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -32,17 +31,12 @@ struct FlowRestart {
   std::string file;
   int step = 0;
   double time = 0;
-  /// Exchange strategies of fields of three components and of one to keep; empty: tune.
+  /// Exchange strategies of fields of three components and of one; empty: the run tunes.
   std::string vectors, scalars;
 
-  /// Makes the kept strategy of a field the only candidate, if it is one.
-  void pin(TunedField& field) const {
-    const std::string& kept = field.kind.components > 1 ? vectors : scalars;
-    const bool is_candidate =
-        std::any_of(field.strategies.begin(), field.strategies.end(),
-                    [&](const Strategy& candidate) { return candidate.name == kept; });
-    if (is_candidate) field.strategies = {*find_strategy(kept)};
-  }
+  /// Makes the strategy of the earlier run the only candidate for a field, if it is a candidate
+  /// that this build has. For vectors, its plain form.
+  void pin(TunedField& field) const;
 };
 
 /// Reads the checkpoint that `input` names, if any. Pins the choices of that run in `input`, unless
