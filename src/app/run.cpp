@@ -74,12 +74,6 @@ std::vector<AllReduceStrategy> other_all_reduces(const AllReduceTuning& tuning) 
   return strategies;
 }
 
-std::vector<AllReduceStrategy> chosen_all_reduces(const Case& input) {
-  std::vector<AllReduceStrategy> chosen;
-  for (const std::string& name : input.all_reduces) chosen.push_back(*find_all_reduce(name));
-  return chosen;
-}
-
 /// Ends a run with unfinished messages, for which MPI_Finalize would wait. `not_written` says why
 /// there is no report. Collective.
 [[noreturn]] void end_stuck(const Communicator& comm, bool passed, std::string not_written) {
@@ -162,7 +156,7 @@ class Run {
     if (input().solves()) {
       m_display.progress().stage("tuning the all-reduce");
       m_record.all_reduce = tune_or_replay(m_comm, input(), mesh, m_record.machine,
-                                           chosen_all_reduces(input()), *m_guard);
+                                           input().chosen_all_reduces(), *m_guard);
       m_display.show(all_reduce_text(*m_record.all_reduce, m_display.detail()));
     }
     for (const TunedField& field : m_plan.fields) {

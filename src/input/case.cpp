@@ -19,6 +19,7 @@
 #include "input/input_keys.hpp"
 #include "input/partition_input.hpp"
 #include "input/yaml_reader.hpp"
+#include "reduce/all_reduce.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -233,6 +234,18 @@ std::vector<Strategy> Case::chosen_strategies() const {
   std::vector<Strategy> chosen;
   for (const std::string& name : strategies) chosen.push_back(*find_strategy(name));
   return chosen;
+}
+
+std::vector<AllReduceStrategy> Case::chosen_all_reduces() const {
+  std::vector<AllReduceStrategy> chosen;
+  for (const std::string& name : all_reduces) chosen.push_back(*find_all_reduce(name));
+  return chosen;
+}
+
+const std::string& Case::place(const std::string& key) const {
+  const auto found = places.find(key);
+  require(found != places.end(), "the input has no key " + key);
+  return found->second;
 }
 
 std::vector<TunedField> Case::fields_to_tune() const {

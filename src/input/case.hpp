@@ -14,6 +14,7 @@
 #include "mesh/box_mesh.hpp"
 #include "multigrid/multigrid_choice.hpp"
 #include "operators/summation.hpp"
+#include "reduce/all_reduce.hpp"
 #include "solver/problem_kind.hpp"
 #include "solver/solver_options.hpp"
 #include "tuning/tuner.hpp"
@@ -75,6 +76,8 @@ struct Case {
   std::vector<std::string> strategies;  ///< names of the table, in its order
   /// The strategies of these names.
   std::vector<Strategy> chosen_strategies() const;
+  /// The all-reduces of all_reduces.
+  std::vector<AllReduceStrategy> chosen_all_reduces() const;
   TunerOptions tuning;
   double grid_budget_seconds = 1;  ///< for timing process grids; 0: select by the cost model
   TuningMode tuning_mode = TuningMode::measure;
@@ -91,8 +94,8 @@ struct Case {
   /// Where each key was given, for messages of the run: "mesh.deformation" gives
   /// "x.yaml:3: mesh.deformation".
   std::map<std::string, std::string> places;
-  /// The place of a key, which must exist.
-  const std::string& place(const std::string& key) const { return places.at(key); }
+  /// The place of a key. Throws InternalError if there is no such key.
+  const std::string& place(const std::string& key) const;
 };
 
 /// Reads and checks a case. Only rank 0 reads `path`; it broadcasts the text, so all ranks raise

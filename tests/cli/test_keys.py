@@ -144,6 +144,19 @@ class List(harness.CliTest):
                       {"solver": {"tolerance": 1}}):
             self.assertNotEqual(check_schema.problems(given, schema), [], str(given))
 
+    def test_has_the_keys_whose_places_the_run_names(self):
+        known = {path: part for path, part in self.paths_of(json.loads(self.listed("--list-keys=schema")))}
+        sources = (harness.options.source / "src").rglob("*.cpp")
+        named = {key for source in sources
+                 for key in re.findall(r'input\(?\)?\.place\("([^"]+)"\)', source.read_text(encoding="utf-8"))}
+        self.assertIn("report.json", named)
+        self.assertEqual([key for key in sorted(named) if key not in known], [])
+
+    def paths_of(self, schema, before=""):
+        for name, part in schema.get("properties", {}).items():
+            yield before + name, part
+            yield from self.paths_of(part, before + name + ".")
+
     def test_is_in_the_commented_example(self):
         example = (harness.options.source / "inputs/tgv64.yaml").read_text(encoding="utf-8")
         text = self.listed("--list-keys")
