@@ -65,8 +65,8 @@ struct SolveConditions {
 /// 2. Selects the method of CG.
 /// 3. Solves and checks the result.
 /// 4. Calls `before_comparisons` with the record, so that a crash in step 5 does not lose it.
-/// 5. If the case asks for it, compares the exchange with others, and deterministic with ordinary
-///    sums.
+/// 5. If the case requests it, compares deterministic with ordinary sums, the exchange and the
+///    all-reduce with others, and multigrid with Jacobi.
 SolveRecord solve(const Communicator& comm, const Case& input, Discretization& discretization,
                   SolveStrategies strategies, const SolveConditions& conditions, TuningGuard& guard,
                   Progress& progress,

@@ -9,8 +9,8 @@
 #include "app/order_run.hpp"
 #include "gs/message_layout.hpp"
 #include "operators/on_rank_check.hpp"
-#include "selection/overlap_work.hpp"
 #include "selection/memory.hpp"
+#include "selection/overlap_work.hpp"
 #include "selection/replay.hpp"
 
 namespace nekbone_k {

@@ -121,9 +121,9 @@ struct Unpack {
 /// strategy. Every rank combines the shares of a DOF in ascending rank, so copies of the DOF are
 /// bitwise equal, whatever the strategy.
 ///
-/// An exchange has the steps pack(), post(), wait() and unpack() of Exchange, in this order and
-/// with the same field; FieldExchange::run() does them all. All are collective except unpack().
-/// Kernels may still run when a step returns.
+/// An exchange has the steps pack(), post(), wait() and unpack(), in this order and with the same
+/// field; the first three are those of Exchange. FieldExchange::run() does them all. All are
+/// collective except unpack(). Kernels may still run when a step returns.
 ///
 /// One fused kernel packs for all neighbours and one unpacks, unless one kernel does the whole
 /// exchange. Kernels run in the default stream. If the strategy is overlapped, they run in a second
