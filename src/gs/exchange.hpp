@@ -60,8 +60,7 @@ struct WordMessages;  // exchange_by_kernel.hpp
 /// 2. post() sends the messages.
 /// 3. wait() waits for messages of the neighbours, and says where an unpack kernel finds them.
 /// 4. A kernel of the caller unpacks them there. A caller without such a kernel calls collect(),
-/// and
-///    finds all messages in `receive`.
+///    and finds all messages in `receive`.
 ///
 /// Kernels of steps 1 and 4 run in the stream of the buffers; steps 2 and 3 wait for that stream as
 /// far as they must. by_kernel() replaces all steps if one kernel can do them. Destruction
