@@ -59,7 +59,10 @@ void VelocityFile::read(FlowElements& elements, const GeometricFactors& factors,
     const bool is_finite =
         std::all_of(stored.begin(), stored.end(), [](double v) { return std::isfinite(v); });
     if (m_comm.max(is_finite ? 0.0 : 1.0) > 0)
-      throw FileError(fmt::format("'{}' has a velocity that is not finite", m_path));
+      throw FileError(
+          fmt::format("'{}' has a value that is not finite in component {} of the array '{}'; give "
+                      "another file",
+                      m_path, c + 1, array_name));
     double* to = values.values();
     for (std::size_t first = 0; first < count; first += points) {
       interpolation.apply(stored.data() + first, to);

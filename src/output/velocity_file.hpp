@@ -27,7 +27,7 @@ class VelocityFile {
 
   /// Sets `out` to the velocity plus a constant one, interpolated to the order of the space. Where
   /// elements meet it takes the mean of their values, weighted by mass, so that all ranks have the
-  /// same.
+  /// same. Throws if a value is not finite.
   void read(FlowElements& elements, const GeometricFactors& factors,
             const std::array<double, 3>& added, const VectorField& out) const;
 

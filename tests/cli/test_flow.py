@@ -6,8 +6,10 @@ import copy
 import csv
 import math
 import os
+import re
 import shutil
 import signal
+import struct
 
 import harness
 
@@ -56,6 +58,18 @@ def reference(factor=1.0, begin=0.0):
     times = [begin + 0.02 * i for i in range(10)]
     return "# time, energy, dissipation, enstrophy\n" + "".join(
         f"{t}, 0, 0, {factor * exact_enstrophy(t)!r}\n" for t in times)
+
+
+def with_last_values(hdf5, count, value):
+    """The bytes of an HDF5 file after changing the last value of every array of `count` doubles."""
+    # A header of an array has the version and class of its layout (3, contiguous), its place and its size.
+    header = re.compile(rb"\x03\x01(.{8})" + re.escape(struct.pack("<Q", 8 * count)), re.DOTALL)
+    changed = bytearray(hdf5)
+    places = [struct.unpack("<Q", found[1])[0] for found in header.finditer(hdf5)]
+    assert places, f"no array of {count} doubles"
+    for place in places:
+        struct.pack_into("<d", changed, place + 8 * (count - 1), value)
+    return bytes(changed)
 
 
 class FlowTest(harness.CliTest):
@@ -233,6 +247,25 @@ class Checkpoints(FlowTest):
                 self.assertEqual(len(run.messages()), 1, str(run))
                 for part in parts:
                     self.assertIn(part, run.messages()[0], str(run))
+
+    def test_a_velocity_that_is_not_finite_is_refused(self):
+        first = self.flow(1, checkpoint__every="100", flow__steps="1")
+        self.assertEqual(first.code, 0, str(first))
+        good = (first.folder / "nekbone-k-checkpoint.h5").read_bytes()
+        for ranks, value in ((0, math.nan), (3, math.inf)):
+            folder = self.new_folder()
+            # Only the last rank reads the last value.
+            (folder / "bad.h5").write_bytes(with_last_values(good, 3 * 27 * 4**3, value))
+            run = self.flow(ranks, folder, flow__initial="bad.h5")
+            self.assertEqual(run.code, 2, str(run))
+            self.assert_no_traces(run)
+            self.assertNotIn("\n  PASS ", run.out, str(run))
+            # The others are of progress: ranks read the values after tuning.
+            errors = [message for message in run.messages() if "bad.h5" in message]
+            self.assertEqual(len(errors), 1, str(run))
+            self.assertEqual(errors[0], run.messages()[-1], str(run))
+            self.assertIn("flow.initial: 'bad.h5' has a value that is not finite in component 3 of the array "
+                          "'velocity/0'", errors[0], str(run))
 
     def test_a_signal_stops_the_run_with_a_checkpoint(self):
         for number in (signal.SIGUSR1, signal.SIGTERM):
