@@ -13,6 +13,8 @@
 #   initial   a flow that begins with the velocity of a checkpoint, at another order
 #   weak      60 steps with 32 x 32 x 32 elements per rank
 #   weak-pinned  the same with one V-cycle for any number of ranks
+#   weak-2d   60 steps of a flow that is constant along z, with 32 x 32 x 32 elements per rank along
+#             z: the same flow, and so the same iterations, on any number of ranks
 #   strong    60 steps with 24 x 24 x 24 elements: on two GPUs, 6,912 each
 set -uo pipefail
 program=$1
@@ -67,6 +69,12 @@ for part in "$@"; do
           solver.multigrid.polynomial=chebyshev-4-opt solver.multigrid.precision=single)
       fi
       flow "$part" tgv-re1600.yaml ${pins[@]+"${pins[@]}"} flow.steps=60 "mesh.elements=[32,32,$((32 * ranks))]" \
+        "mesh.extent=[6.283185307179586,6.283185307179586,$(awk "BEGIN { printf \"%.15g\", 6.283185307179586 * $ranks }")]"
+      ;;
+    weak-2d)
+      flow weak-2d tgv-re1600.yaml flow.steps=60 flow.initial=taylor-green-2d \
+        "flow.translation=[0.5,0.25,0.3]" verification.error_bound=1 \
+        "mesh.elements=[32,32,$((32 * ranks))]" \
         "mesh.extent=[6.283185307179586,6.283185307179586,$(awk "BEGIN { printf \"%.15g\", 6.283185307179586 * $ranks }")]"
       ;;
     strong) flow strong tgv-re1600.yaml flow.steps=60 "mesh.elements=[24,24,24]" ;;

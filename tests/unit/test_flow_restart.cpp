@@ -13,6 +13,13 @@ namespace {
 
 using testing::ElementsAre;
 
+FlowRestart restart_with(const std::string& vectors, const std::string& scalars) {
+  FlowRestart restart;
+  restart.vectors = vectors;
+  restart.scalars = scalars;
+  return restart;
+}
+
 std::vector<std::string> pinned(const FlowRestart& restart, int components,
                                 const std::vector<std::string>& candidates) {
   TunedField field{7, {components, Precision::double_}, {}};
@@ -24,7 +31,7 @@ std::vector<std::string> pinned(const FlowRestart& restart, int components,
 }
 
 TEST(FlowRestart, KeepsTheStrategyOfEachField) {
-  const FlowRestart restart{.vectors = "host-pairwise", .scalars = "device-pairwise+overlap"};
+  const FlowRestart restart = restart_with("host-pairwise", "device-pairwise+overlap");
   const std::vector<std::string> plain{"device-pairwise", "host-pairwise"};
   EXPECT_THAT(pinned(restart, 3, plain), ElementsAre("host-pairwise"));
   EXPECT_THAT(pinned(restart, 1, {"device-pairwise", "device-pairwise+overlap"}),
@@ -34,14 +41,14 @@ TEST(FlowRestart, KeepsTheStrategyOfEachField) {
 
 // Vectors are exchanged without overlap, and earlier versions stored overlapped strategies.
 TEST(FlowRestart, KeepsThePlainFormForVectors) {
-  const FlowRestart restart{.vectors = "host-pairwise+overlap", .scalars = ""};
+  const FlowRestart restart = restart_with("host-pairwise+overlap", "");
   const std::vector<std::string> candidates{"device-pairwise", "host-pairwise"};
   EXPECT_THAT(pinned(restart, 3, candidates), ElementsAre("host-pairwise"));
   EXPECT_EQ(pinned(restart, 1, candidates), candidates) << "the checkpoint names none";
 }
 
 TEST(FlowRestart, TunesInPlaceOfAnUnknownStrategy) {
-  const FlowRestart restart{.vectors = "pigeons", .scalars = "pigeons"};
+  const FlowRestart restart = restart_with("pigeons", "pigeons");
   const std::vector<std::string> candidates{"device-pairwise", "host-pairwise"};
   EXPECT_EQ(pinned(restart, 3, candidates), candidates);
   EXPECT_EQ(pinned(restart, 1, candidates), candidates);
