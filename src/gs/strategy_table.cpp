@@ -116,7 +116,7 @@ std::vector<Strategy> make_table() {
        routing(by_host)},
       {{"nccl", device, "ncclSend/ncclRecv on device buffers", make_nccl}, by_nccl},
       {{"nvshmem", shared, "NVSHMEM puts with signals", make_nvshmem}, by_nvshmem},
-      {{"peer-memory", shared, "kernels or CPU cores write into the neighbours' memory",
+      {{"peer-memory", shared, "kernels or CPU cores write to memory of neighbours",
         make_peer_memory},
        by_kernels},
   };

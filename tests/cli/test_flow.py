@@ -601,7 +601,7 @@ class Refusals(FlowTest):
             ("a.txt", {"verification__reference": "a.txt"}, "the reference"),
             ("report.json", {}, "the JSON report"),
             ("journal.jsonl", {"gather_scatter__tuning__journal": "journal.jsonl"}, "the journal"),
-            ("choices.json", cached, "the cache of decisions"),
+            ("choices.json", cached, "the cache of choices"),
         ]
 
         def attempt(ranks, options, series, changes):

@@ -892,7 +892,7 @@ class CommandLine(RunTest):
             (folder / name).write_text(text)
         warnings = {
             "folder": r"folder cannot be written: Is a directory; a run would keep no choice",
-            "nonsense.json": r"nonsense\.json cannot be used: it is not a cache of decisions; a run would measure anew "
+            "nonsense.json": r"nonsense\.json cannot be used: it is not a cache of choices; a run would measure anew "
                              r"and rename it to nonsense\.json\.unreadable",
             "old.json": r"old\.json cannot be used: it is of another version; .* would measure anew and keep no choice",
             "good.json": None,

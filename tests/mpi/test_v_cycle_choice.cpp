@@ -230,7 +230,7 @@ TEST_F(VCycleChoiceCached, IsRefusedIfItBecameSlow) {
 TEST_F(VCycleChoiceCached, IsRefusedIfTheFileIsNone) {
   if (m_comm.is_root()) std::ofstream(m_cache) << "nonsense";
   m_comm.barrier();
-  expect_measured_anew("it is not a cache of decisions");
+  expect_measured_anew("it is not a cache of choices");
 }
 
 }  // namespace
