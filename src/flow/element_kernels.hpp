@@ -209,12 +209,24 @@ struct NodalAdvectionKernel : NodalKernel<nq, per_element> {
 };
 
 /// out = (v, (u·∇)u) for three components, integrated on m Gauss points per direction.
+///
+/// On a GPU whose fast scratch holds the velocity at the Gauss points, each thread owns a column of
+/// them, whose fluxes and sums stay in registers. Otherwise the team works line by line.
 template <int nq, int m, bool per_element>
 struct AdvectionKernel {
   static constexpr int fine = m * m * m;
   static constexpr int team_size = is_host_device ? 1 : (m * m + 31) / 32 * 32;
+  /// Distance of rows in the scratch of columns. It is odd, so that threads that each read a row
+  /// use different banks of the memory.
+  static constexpr int row = m | 1;
+  static constexpr int layer = row * m;
+  /// The velocity, and the derivative matrix.
+  static constexpr int column_scratch = n_components * layer * m + m * m;
+  static constexpr bool has_columns =
+      !is_host_device && sizeof(Lanes) * (column_scratch + team_size + 4) <= 49152;
   /// Velocity, its part along the reference directions, a sum, and two steps of interpolation.
-  static constexpr int scratch = (2 * n_components + 1) * fine + nq * m * (nq + m);
+  static constexpr int line_scratch = (2 * n_components + 1) * fine + nq * m * (nq + m);
+  static constexpr int scratch = has_columns ? column_scratch : line_scratch;
 
   explicit AdvectionKernel(const FlowElementArguments& args)
       : nodes(*args.space),
@@ -231,6 +243,15 @@ struct AdvectionKernel {
   }
 
   KOKKOS_FUNCTION void operator()(const FlowTeam& team, LocalIndex block, Lanes* work) const {
+    if constexpr (has_columns)
+      by_columns(team, block, work);
+    else
+      by_lines(team, block, work);
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION void by_lines(const FlowTeam& team, LocalIndex block,
+                                            Lanes* work) const {
     Lanes *const velocity = work, *const along = work + n_components * fine;
     Lanes *const sum = along + n_components * fine, *const one = sum + fine,
                  *const two = one + nq * nq * m;
@@ -258,7 +279,107 @@ struct AdvectionKernel {
     }
   }
 
- private:
+  /// Thread j m + i owns the points (i, j, k), which are at i + j row + k layer.
+  KOKKOS_FORCEINLINE_FUNCTION void by_columns(const FlowTeam& team, LocalIndex block,
+                                              Lanes* work) const {
+    Lanes *const velocity = work, *const rows = work + n_components * layer * m;
+    const int item = team.team_rank(), i = item % m, j = item / m, own = i + j * row;
+    const bool owns = item < m * m;
+    if (owns) rows[item] = Lanes(derivative(i, j));  // column j of row i, at j m + i
+    for (int c = 0; c < n_components; ++c)
+      to_fine_in_place(team, block, u[c], velocity + c * layer * m);
+    Lanes along[n_components][m];
+    if (owns) {
+      const double of_column = weight[i] * weight[j];
+      NEKBONE_K_UNROLL
+      for (int k = 0; k < m; ++k) {
+        Lanes v[n_components];
+        for (int c = 0; c < n_components; ++c) v[c] = velocity[c * layer * m + own + k * layer];
+        along_reference_directions<MetricReader<per_element>::is_diagonal, 1>(
+            metric(block, item + k * m * m), Lanes(of_column * weight[k]), v, v);
+        for (int a = 0; a < n_components; ++a) along[a][k] = v[a];
+      }
+    }
+    for (int c = 0; c < n_components; ++c) {
+      Lanes* const v = velocity + c * layer * m;
+      Lanes sum[m];
+      if (owns) {
+        Lanes d[m];
+        NEKBONE_K_UNROLL
+        for (int k = 0; k < m; ++k) d[k] = v[own + k * layer];
+        derivative(
+            d, [&](int k, const Lanes& value) NEKBONE_K_INLINED { sum[k] = along[2][k] * value; });
+        add_derivative(v + i, row, rows + j, along[1], sum);
+        add_derivative(v + j * row, 1, rows + i, along[0], sum);
+      }
+      team.team_barrier();
+      to_nodes_in_place(team, sum, v);
+      nodes.store(team, block, out[c], surface[c], [&](int q) NEKBONE_K_INLINED {
+        return v[q % nq + q / nq % nq * row + q / (nq * nq) * layer];
+      });
+    }
+  }
+
+  /// Adds a flux times a derivative at the points of a column. It reads the points of a line at
+  /// `stride` in each layer. `of_row` is a row of the derivative matrix, with a distance of m.
+  KOKKOS_FORCEINLINE_FUNCTION static void add_derivative(const Lanes* line, int stride,
+                                                         const Lanes* of_row,
+                                                         const Lanes (&flux)[m], Lanes (&sum)[m]) {
+    Lanes d[m];
+    NEKBONE_K_UNROLL
+    for (int k = 0; k < m; ++k) d[k] = Lanes(0.0);
+    NEKBONE_K_UNROLL
+    for (int n = 0; n < m; ++n) {
+      const Lanes factor = of_row[n * m];
+      NEKBONE_K_UNROLL
+      for (int k = 0; k < m; ++k) d[k] += factor * line[n * stride + k * layer];
+    }
+    NEKBONE_K_UNROLL
+    for (int k = 0; k < m; ++k) sum[k] += flux[k] * d[k];
+  }
+
+  /// Applies a matrix to a line of the scratch of columns, in place. For one thread.
+  template <int rows, int columns>
+  KOKKOS_FORCEINLINE_FUNCTION static void apply_in_place(
+      const LineMatrix<rows, columns, Mirror::same>& matrix, Lanes* line, int stride) {
+    Lanes x[columns];
+    NEKBONE_K_UNROLL
+    for (int n = 0; n < columns; ++n) x[n] = line[n * stride];
+    matrix(x, [&](int n, const Lanes& value) NEKBONE_K_INLINED { line[n * stride] = value; });
+  }
+
+  /// Reads the nodes of a vector and interpolates them to the Gauss points.
+  KOKKOS_FORCEINLINE_FUNCTION void to_fine_in_place(const FlowTeam& team, LocalIndex block,
+                                                    const double* vector, Lanes* v) const {
+    const int item = team.team_rank();
+    if (item < nq * nq) {
+      Lanes x[nq];
+      nodes.load_column(block, vector, item, x);
+      Lanes* const column = v + item % nq + item / nq * row;
+      interpolate(x,
+                  [&](int k, const Lanes& value) NEKBONE_K_INLINED { column[k * layer] = value; });
+    }
+    team.team_barrier();
+    if (item < nq * m) apply_in_place(interpolate, v + item % nq + item / nq * layer, row);
+    team.team_barrier();
+    if (item < m * m) apply_in_place(interpolate, v + item % m * row + item / m * layer, 1);
+    team.team_barrier();
+  }
+  /// The transpose of the interpolation, of sums at the points of the columns.
+  KOKKOS_FORCEINLINE_FUNCTION void to_nodes_in_place(const FlowTeam& team, const Lanes (&sum)[m],
+                                                     Lanes* v) const {
+    const int item = team.team_rank();
+    if (item < m * m) {
+      Lanes* const column = v + item % m + item / m * row;
+      test(sum, [&](int k, const Lanes& value) NEKBONE_K_INLINED { column[k * layer] = value; });
+    }
+    team.team_barrier();
+    if (item < m * nq) apply_in_place(test, v + item % m + item / m * layer, row);
+    team.team_barrier();
+    if (item < nq * nq) apply_in_place(test, v + item % nq * row + item / nq * layer, 1);
+    team.team_barrier();
+  }
+
   /// y = A x along direction `a`, where x has n0 × n1 × n2 points.
   template <int a, int n0, int n1, int n2, int rows, int columns>
   KOKKOS_FORCEINLINE_FUNCTION static void apply(

@@ -79,6 +79,20 @@ struct BlockNodes {
               NEKBONE_K_INLINED { u[at] = read_lanes(interior + point * lanes); });
     });
   }
+  /// Reads the nodes (i, j, k) with j Nq + i = item into `x`. For one thread.
+  KOKKOS_FORCEINLINE_FUNCTION void load_column(LocalIndex block, const double* vector, int item,
+                                               Lanes (&x)[nq]) const {
+    const IndexList entries = surface_entries(block);
+    const double* const interior = vector + interior_offset(block);
+    for_column(
+        item,
+        [&](int at, int point) NEKBONE_K_INLINED {
+          x[at / (nq * nq)] =
+              gather_lanes(vector + entries.base, entries.differences() + point * lanes);
+        },
+        [&](int at, int point)
+            NEKBONE_K_INLINED { x[at / (nq * nq)] = read_lanes(interior + point * lanes); });
+  }
   /// Writes value(point) at all nodes: those on surfaces to `surface`, an array of shape (block,
   /// surface point, lane), and the others to an assembled vector.
   template <class Value>

@@ -30,6 +30,17 @@ class LineMatrix {
       }
   }
 
+  /// A(i, j).
+  KOKKOS_FORCEINLINE_FUNCTION double operator()(int i, int j) const {
+    const int row = i < rows - 1 - i ? i : rows - 1 - i;
+    const int column = j < columns - 1 - j ? j : columns - 1 - j;
+    const double even = m_of_even[row][column], odd = m_of_odd[row][column];
+    const double of_row = column == j ? even + odd : even - odd;
+    const double of_mirrored_row = column == j ? even - odd : even + odd;
+    if (row == i) return of_row;
+    return mirror == Mirror::same ? of_mirrored_row : -of_mirrored_row;
+  }
+
   /// Calls set(i, y_i) for every row. set() may overwrite x.
   template <class Value, class Set>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const Value (&x)[columns], const Set& set) const {

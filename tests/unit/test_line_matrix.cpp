@@ -42,6 +42,7 @@ void compare_with_loop(const Value (&x)[columns], const Lane& lane_of, int n_lan
   });
   for (int i = 0; i < rows; ++i) {
     EXPECT_EQ(times[i], 1);
+    for (int j = 0; j < columns; ++j) EXPECT_NEAR(matrix(i, j), a[i * columns + j], 1e-15);
     for (int lane = 0; lane < n_lanes; ++lane) {
       double sum = 0, size = 0;
       for (int j = 0; j < columns; ++j) {
