@@ -5,7 +5,7 @@
     bench/compact_results.py [--rows REGEX] [--superseded] FILE.json...
 
 The medians over the rounds stay, with their 95 % intervals, means and deviations. Raw samples and
-residual histories go. Numbers keep seven significant digits; whole numbers stay as they are. Each
+residual histories go. Numbers keep five significant digits; whole numbers stay as they are. Each
 candidate or benchmark gets a line of its own, so that a diff shows what changed. The file gets
 `"compacted": true`. A compacted report is no longer valid by docs/report.schema.json.
 
@@ -19,7 +19,7 @@ import pathlib
 import re
 import statistics
 
-DIGITS = 7
+DIGITS = 5
 LINE_LENGTH = 1000
 # Raw data, and Google Benchmark's counts and CPU times, which mean nothing for several ranks.
 DROPPED = {"samples_s", "history", "family_index", "per_family_instance_index", "run_name", "run_type",

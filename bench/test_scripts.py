@@ -311,7 +311,7 @@ class CompactResults(ScriptTest):
     def test_medians_and_intervals_stay_and_samples_go(self):
         report = self.compact(self.report())
         self.assertIs(report["compacted"], True)
-        kept = {"cost": self.COST | {"median_s": 0.001234568}}
+        kept = {"cost": self.COST | {"median_s": 0.0012346}}
         tuning, solve = report["orders"][0]["tuning"], report["solve"]
         self.assertEqual(tuning, {"selected": "nccl", "work_alone_median_s": 2,
                                   "candidates": [{"strategy": "nccl", "alone": kept}]})
