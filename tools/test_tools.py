@@ -360,8 +360,8 @@ class CompareTables(CompareTest):
         self.assertNotIn("secret", out)
 
     def test_whole_and_compacted_reports_of_one_input_are_launches_of_one_version(self):
-        whole, compacted = ({"mesh": {"extent": [extent]}} for extent in (6.283185307179586, 6.283185))
-        exchanges = [order(7, None, candidate("put", stage(1)), sent=sent) for sent in (1234567.891, 1234568)]
+        whole, compacted = ({"mesh": {"extent": [extent]}} for extent in (6.283185307179586, 6.2832))
+        exchanges = [order(7, None, candidate("put", stage(1)), sent=sent) for sent in (1234567.891, 1234600)]
         out = self.compare(report(exchanges[0], input=whole), report(exchanges[1], input=compacted),
                            report(exchanges[1], input=compacted, commit="new"))
         self.assertNotIn("mesh.extent", out)

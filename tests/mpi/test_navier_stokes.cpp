@@ -621,15 +621,15 @@ TEST(NavierStokes, RefusesUnknownOrdersInTime) {
 // What the kernels of a step must at least read and write, counted from the mesh. Element kernels
 // also move the shares of element surfaces, and blocks of elements have padding.
 TEST(NavierStokes, CountsItsTraffic) {
-  constexpr int order = 5, points = order + 1, gauss = 9;
+  constexpr int order = 7, points = order + 1, gauss = 12;
   for (const bool dealiasing : {true, false}) {
-    const MeshSpec spec = flow_box({8, 4, 4}, 0.1);
+    const MeshSpec spec = flow_box({4, 4, 4}, 0.1);
     FlowOptions options{.viscosity = 0.05, .dealiasing = dealiasing};
     options.projection = 4;
     FlowRun run(MPI_COMM_WORLD, spec, order, options);
     const auto sum = [&](double bytes) { return run.comm.sum(bytes); };
     run.begin(carried(FlowKind::abc, 2, spec, options.viscosity));
-    const double elements = 128, dofs = elements * std::pow(order, 3);
+    const double elements = 64, dofs = elements * std::pow(order, 3);
     const int n = dealiasing ? gauss : points;
     const double metric = 10 * elements * std::pow(n, 3);
     for (const int known : {1, 2, 3}) {  // levels in time
