@@ -85,7 +85,7 @@ void FlowRestart::pin(TunedField& field) const {
   const bool is_vector = field.kind.components > 1;
   const Strategy* const then = find_strategy(is_vector ? vectors : scalars);
   if (then == nullptr || !then->not_built.empty()) return;
-  const Strategy& strategy = is_vector ? without_overlap(*then) : *then;
+  const Strategy strategy = is_vector ? without_overlap(*then) : *then;
   const bool is_candidate =
       std::any_of(field.strategies.begin(), field.strategies.end(),
                   [&](const Strategy& candidate) { return candidate.name == strategy.name; });

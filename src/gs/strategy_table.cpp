@@ -158,7 +158,7 @@ const Strategy* find_strategy(const std::string& name) {
   return nullptr;
 }
 
-const Strategy& without_overlap(const Strategy& strategy) {
+Strategy without_overlap(const Strategy& strategy) {
   if (!strategy.overlapped) return strategy;
   return *find_strategy(
       strategy.name.substr(0, strategy.name.size() - std::string_view(overlap_suffix).size()));

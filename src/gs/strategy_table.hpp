@@ -46,7 +46,7 @@ const Strategy& first_strategy();
 const Strategy* find_strategy(const std::string& name);
 
 /// What an overlapped strategy is without work meanwhile; any other one is itself.
-const Strategy& without_overlap(const Strategy& strategy);
+Strategy without_overlap(const Strategy& strategy);
 
 /// The reason why `strategy` is unavailable in this build or on this machine; empty if it is
 /// available. Collective, with the same result on every rank.

@@ -188,7 +188,7 @@ std::string advice_on_missing(const std::string& path) {
 std::vector<Strategy> plain_ones(const std::vector<Strategy>& strategies) {
   std::vector<Strategy> plain;
   for (const Strategy& either : strategies) {
-    const Strategy& strategy = without_overlap(either);
+    const Strategy strategy = without_overlap(either);
     const auto is_same = [&](const Strategy& other) { return other.name == strategy.name; };
     if (std::none_of(plain.begin(), plain.end(), is_same)) plain.push_back(strategy);
   }

@@ -8,7 +8,7 @@
 
 namespace nekbone_k {
 
-class GeometricFactors;
+struct GeometricFactors;
 
 /// The shape of fields in a file, with so many nodes per direction of an element, and this rank's
 /// part. Not collective.

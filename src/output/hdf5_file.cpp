@@ -138,7 +138,8 @@ Hdf5File::~Hdf5File() {
 }
 
 void Hdf5File::close() {
-  const bool failed = (m_writes && H5Fflush(m_id, H5F_SCOPE_GLOBAL) < 0) | (H5Fclose(m_id) < 0);
+  const bool unwritten = m_writes && H5Fflush(m_id, H5F_SCOPE_GLOBAL) < 0;
+  const bool failed = H5Fclose(m_id) < 0 || unwritten;
   m_id = -1;
   require_done(m_comm, m_path, "cannot be written", failed);
 }

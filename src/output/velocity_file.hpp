@@ -12,7 +12,7 @@
 namespace nekbone_k {
 
 class FlowElements;
-class GeometricFactors;
+struct GeometricFactors;
 struct VectorField;
 
 /// The velocity in an HDF5 file, such as a checkpoint: the array "velocity/0" of shape (3, z, y, x,
