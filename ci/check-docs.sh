@@ -3,8 +3,8 @@
 # Checks the Markdown pages and the first lines of the sources of the checkout:
 #   - every file and heading exists that a page links to, or names as `folder/file` of this tree;
 #   - no line outside code has more than 100 characters;
-#   - README.md and docs/*.md have at most 200 lines, docs/performance.md 150, not counting the list
-#     of keys that ci/update-keys.sh writes; a README.md under src/ has at most 15;
+#   - README.md and docs/*.md have less than 200 lines, and docs/performance.md at most 150, without
+#     the list of keys that ci/update-keys.sh writes; a README.md under src/ has at most 15;
 #   - every source file has an SPDX identifier in its first 3 lines;
 #   - CITATION.cff, if it exists, has the version of CMakeLists.txt.
 # Prints each fault. Exits with 1 if there is a fault.
@@ -31,7 +31,7 @@ def most_lines(page):
         return 150
     if os.path.basename(page) == "README.md" and page.startswith("src/"):
         return 15
-    return 200 if page == "README.md" or os.path.dirname(page) == "docs" else None
+    return 199 if page == "README.md" or os.path.dirname(page) == "docs" else None
 
 
 def prose(lines):
