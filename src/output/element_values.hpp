@@ -10,7 +10,7 @@ namespace nekbone_k {
 
 struct GeometricFactors;
 
-/// The shape of fields in a file, with so many nodes per direction of an element, and this rank's
+/// The shape of fields in a file, with `nodes` nodes per direction of an element, and this rank's
 /// part. Not collective.
 Hdf5File::Shape shape_in_file(const BoxMesh& mesh, int components, int nodes);
 
