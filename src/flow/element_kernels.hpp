@@ -223,7 +223,7 @@ struct AdvectionKernel {
   /// The velocity, and the derivative matrix.
   static constexpr int column_scratch = n_components * layer * m + m * m;
   static constexpr bool has_columns =
-      !is_host_device && sizeof(Lanes) * (column_scratch + team_size + 4) <= 49152;
+      !is_host_device && fits_fast_scratch(column_scratch, team_size);
   /// Velocity, its part along the reference directions, a sum, and two steps of interpolation.
   static constexpr int line_scratch = (2 * n_components + 1) * fine + nq * m * (nq + m);
   static constexpr int scratch = has_columns ? column_scratch : line_scratch;

@@ -13,6 +13,17 @@ namespace nekbone_k {
 /// block is one element, and the team has a thread per line.
 using FlowTeam = Kokkos::TeamPolicy<ExecutionSpace>::member_type;
 
+/// Bytes of scratch of `n_lanes` Lanes, with room to align them.
+KOKKOS_FUNCTION constexpr std::size_t scratch_bytes(int n_lanes) {
+  return sizeof(Lanes) * n_lanes + alignof(Lanes);
+}
+/// Whether a team has fast scratch for `n_lanes` Lanes. That of a GPU has 48 KB, of which
+/// reductions take a little.
+KOKKOS_FUNCTION constexpr bool fits_fast_scratch(int n_lanes, int team_size) {
+  return scratch_bytes(n_lanes) + sizeof(double) * (team_size + 2) <=
+         (is_host_device ? 32768 : 49152);
+}
+
 /// Calls f(0) … f(n - 1), and then waits for the team.
 template <class F>
 KOKKOS_FORCEINLINE_FUNCTION void for_team(const FlowTeam& team, int n, const F& f) {

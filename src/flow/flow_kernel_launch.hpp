@@ -12,14 +12,9 @@ template <class Kernel>
 struct FlowLaunch {
   Kernel kernel;
 
-  KOKKOS_FUNCTION static constexpr std::size_t bytes() {
-    return sizeof(Lanes) * Kernel::scratch + alignof(Lanes);
-  }
-  /// A team of a GPU has 48 KB of fast scratch, of which reductions take a little.
+  /// Of Kokkos: 0 is the fast one.
   KOKKOS_FUNCTION static constexpr int level() {
-    return bytes() + sizeof(double) * (Kernel::team_size + 2) <= (is_host_device ? 32768 : 49152)
-               ? 0
-               : 1;
+    return fits_fast_scratch(Kernel::scratch, Kernel::team_size) ? 0 : 1;
   }
   KOKKOS_FUNCTION void operator()(const FlowTeam& team) const {
     auto* const work = static_cast<Lanes*>(team.team_scratch(level()).get_shmem_aligned(
@@ -34,7 +29,7 @@ void launch_flow_kernel(const char* label, const FlowElementArguments& arguments
   if (blocks == 0) return;
   Kokkos::TeamPolicy<ExecutionSpace> policy(blocks, Kernel::team_size);
   using Launch = FlowLaunch<Kernel>;
-  policy.set_scratch_size(Launch::level(), Kokkos::PerTeam(Launch::bytes()));
+  policy.set_scratch_size(Launch::level(), Kokkos::PerTeam(scratch_bytes(Kernel::scratch)));
   Kokkos::parallel_for(label, light(policy), Launch{Kernel(arguments)});
 }
 
