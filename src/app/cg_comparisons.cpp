@@ -203,7 +203,7 @@ void compare(CgRun& run, const CgResult& cg, const SolveStrategies& strategies, 
     record.summation_cost = comparisons.cost_of_determinism(tuning_budget);
   }
   if (!input.audit) return;
-  if (record.method.launch == CgLaunch::graph || record.strategy != strategies.exchange.name) {
+  if (needs_gpu(record.method.launch) || record.strategy != strategies.exchange.name) {
     if (run.problem().comm.size() > 1 && !strategies.other_exchanges.empty())
       record.why_no_audit = "no other strategy can launch ahead of the host";
     return;

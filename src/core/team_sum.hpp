@@ -38,4 +38,11 @@ struct TeamSum {
   static constexpr int parts = team_size < 8 ? team_size : 8;
 };
 
+/// In place of a TeamSum: no sum.
+struct NoTeamSum {
+  template <class Value>
+  KOKKOS_FORCEINLINE_FUNCTION void put(int, const Value&) const {}
+  KOKKOS_FORCEINLINE_FUNCTION void fold(int) const {}
+};
+
 }  // namespace nekbone_k

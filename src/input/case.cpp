@@ -14,7 +14,6 @@
 
 #include "core/errors.hpp"
 #include "core/format.hpp"
-#include "core/kernel_graph.hpp"
 #include "gs/strategy_table.hpp"
 #include "input/input_keys.hpp"
 #include "input/partition_input.hpp"
@@ -109,16 +108,18 @@ void check_method(const YamlReader& solver_keys, const Case& run) {
   if (!run.solves() || !run.cg_methods().empty()) return;
   const std::string given = fmt::format("given solver.launch {} with solver.variant {}",
                                         name(run.launch), name(run.variant));
-  if (run.launch == CgLaunchChoice::graph && !KernelGraph::is_available)
+  const bool is_pinned = run.launch != CgLaunchChoice::automatic;
+  if (is_host_device && is_pinned && needs_gpu(all_cg_launches[static_cast<int>(run.launch) - 1]))
     solver_keys.fail("launch", given +
-                                   ", but kernels of this build run on the host, which cannot "
-                                   "replay them; allowed: auto, host or plain");
+                                   ", but kernels of this build run on the host; allowed: auto, "
+                                   "host or plain");
   const std::string why = why_host_alone(run);
-  fail_together(
-      solver_keys, "launch", solver_keys, "variant",
-      why.empty()
-          ? given + "; allowed: launch host with variant classic, or launch plain or graph"
-          : given + " and " + why + "; allowed: launch auto or host, with variant auto or classic");
+  fail_together(solver_keys, "launch", solver_keys, "variant",
+                why.empty() ? given +
+                                  "; allowed: launch host with variant classic, persistent with "
+                                  "pipelined, or launch plain or graph"
+                            : given + " and " + why +
+                                  "; allowed: launch auto or host, with variant auto or classic");
 }
 
 void check_flow(YamlReader& keys, const Case& run) {
@@ -275,7 +276,8 @@ std::vector<CgMethod> Case::cg_methods() const {
       if (!allows(launch, its_launch) || !allows(variant, its_variant)) continue;
       const bool by_host = its_launch == CgLaunch::host;
       if (by_host ? its_variant != CgVariant::classic : host_alone) continue;
-      if (its_launch == CgLaunch::graph && !KernelGraph::is_available) continue;
+      if (needs_gpu(its_launch) && is_host_device) continue;
+      if (its_launch == CgLaunch::persistent && its_variant != CgVariant::pipelined) continue;
       methods.push_back({its_variant, its_launch});
     }
   return methods;

@@ -257,7 +257,10 @@ std::vector<Key> make_table() {
             "the host launches ahead, and scalars stay on the device; it waits where a strategy "
             "needs it"},
            {CgLaunchChoice::graph,
-            "a GPU replays recorded iterations; needs strategies that work without the host"}}),
+            "a GPU replays recorded iterations; needs strategies that work without the host"},
+           {CgLaunchChoice::persistent,
+            "one kernel does 100 iterations, on one GPU and small meshes; only with variant "
+            "`pipelined`"}}),
 
       section("solver.multigrid",
               "The V-cycle of `solver.preconditioner: multigrid`. The run measures the values of "

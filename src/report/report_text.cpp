@@ -121,7 +121,8 @@ std::string audit_text(const Audit& audit) {
 std::string method_text(const CgMethod& method) {
   const char* const how = method.launch == CgLaunch::host    ? "the host waits for every scalar"
                           : method.launch == CgLaunch::plain ? "scalars on the device"
-                                                             : "replayed by the device";
+                          : method.launch == CgLaunch::graph ? "replayed by the device"
+                                                             : "100 iterations per kernel";
   return fmt::format("{} CG, {}", name(method.variant), how);
 }
 

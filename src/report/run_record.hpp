@@ -116,8 +116,9 @@ struct CgTuning {
 
 /// What the host does in an iteration of CG.
 struct HostWork {
-  double launches = 0;  ///< of kernels; a graph counts as one for all its iterations
-  int waits = 0;        ///< for kernels
+  double launches =
+      0;  ///< of kernels; a graph, or a persistent kernel, counts as one for all its iterations
+  int waits = 0;  ///< for kernels
 };
 
 /// The CG run.

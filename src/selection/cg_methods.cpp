@@ -16,8 +16,9 @@ namespace {
 
 using Queued = QueuedCg<EllipticOperator>;
 
-/// Iterations of a sample: those of one graph.
-constexpr int timed_iterations = Queued::batch;
+/// Iterations of a sample: those of one graph, or of one persistent kernel if they are short.
+constexpr int few_iterations = Queued::batch, many_iterations = Queued::persistent_batch;
+constexpr double longest_sample = 0.02;  // seconds
 /// Two replays of a graph, so that both landings of an exchange by one kernel are used.
 constexpr int verified_iterations = 2 * Queued::batch;
 /// Iterations whose residuals are compared, and the largest difference relative to ‖b‖.
@@ -188,11 +189,15 @@ CgTuning CgMethods::tune(double budget_seconds, const MachineRecord& machine, do
     make(m_methods.front());
   } catch (const UnavailableError& error) {  // on every rank
     const Method& first = m_methods.front();
+    const std::string launch =
+        fmt::format("{}: solver.launch {}", m_problem.input.source, name(first.method.launch));
+    if (first.method.launch == CgLaunch::persistent)
+      throw InputError(
+          fmt::format("{} cannot be used: {}; use graph or plain", launch, error.what()));
     throw InputError(fmt::format(
-        "{}: solver.launch {} cannot be used with the exchange strategy {} and the all-reduce {}: "
-        "{}; allow peer-memory in gather_scatter.strategies and solver.all_reduce, or use plain",
-        m_problem.input.source, name(first.method.launch), first.exchange.name,
-        first.all_reduce.name, error.what()));
+        "{} cannot be used with the exchange strategy {} and the all-reduce {}: {}; allow "
+        "peer-memory in gather_scatter.strategies and solver.all_reduce, or use plain",
+        launch, first.exchange.name, first.all_reduce.name, error.what()));
   }
   tuning.candidates.front().verified = true;
   if (m_methods.size() == 1) {
@@ -221,6 +226,8 @@ CgTuning CgMethods::tune(double budget_seconds, const MachineRecord& machine, do
       members.push_back(m);
       stages.push_back(&tuning.candidates[m].timing.emplace());
     }
+  const double seconds = comm.max(first.seconds) / compared_iterations * many_iterations;
+  const int timed_iterations = seconds < longest_sample ? many_iterations : few_iterations;
   tuning.iterations = timed_iterations;
   tuning.rounds = Rounds(comm).run(
       stages, nullptr, {.seconds = budget_seconds, .least = 3, .most = 50}, [&](std::size_t s) {
@@ -248,6 +255,7 @@ HostWork CgMethods::host_work(const Method& method) const {
   const bool alone = m_problem.comm.size() == 1, adds = m_problem.a.adds_to_rows();
   const CgCost cost = cost_of(method.method.variant);
   if (method.method.launch == CgLaunch::graph) return {1.0 / Queued::batch, 0};
+  if (method.method.launch == CgLaunch::persistent) return {1.0 / Queued::persistent_batch, 0};
   // The elements, and their rows; packing and unpacking, or one kernel.
   const int exchange = alone ? 0 : method.exchange.cost.one_kernel ? 1 : 2;
   const int exchange_waits = !alone && method.exchange.cost.host_waits ? 1 : 0;

@@ -44,7 +44,8 @@ struct SetState {
 /// state, because each access to device memory takes long.
 struct CgScalars {
   Kokkos::View<CgState, DeviceMemory> state;
-  DeviceVector<double> history;  ///< of the last iterations: entry i modulo its length
+  DeviceVector<double>
+      history;  ///< of the last iterations: entry i modulo its length; may be empty
 
   /// Notes the products of b.
   KOKKOS_FUNCTION void begin(CgState& s, double r_dot_r, double r_dot_z) const {
@@ -64,7 +65,8 @@ struct CgScalars {
   /// Notes the end of an iteration.
   KOKKOS_FUNCTION void end_iteration(CgState& s, double r_dot_r) const {
     s.norm = Kokkos::sqrt(r_dot_r);
-    history(++s.iterations % history.extent(0)) = s.norm;
+    ++s.iterations;
+    if (history.extent(0) > 0) history(s.iterations % history.extent(0)) = s.norm;
     if (!Kokkos::isfinite(s.norm))
       s.status = CgStatus::broke_down;
     else if (s.tolerance > 0 && s.norm <= s.target)

@@ -192,28 +192,34 @@ struct PipelinedTerms {
                                               Value (&right)[3]) const {
     (*this)(a, load<Value>(a), left, right);
   }
+  /// The new values, all but n, from the old ones and z = M r. x and r must not be stored if alpha
+  /// is 0: see SingleReductionTerms.
+  template <class Value>
+  KOKKOS_FORCEINLINE_FUNCTION static Loaded<Value> next(const Loaded<Value>& old, const Value& z,
+                                                        double alpha, double beta) {
+    const Value p = plus(z, beta, old.p), s = plus(old.w, beta, old.s),
+                t = plus(old.n, beta, old.t);
+    return {plus(old.x, alpha, p), plus(old.r, -alpha, s), p, s, t, plus(old.w, -alpha, t), old.n};
+  }
   template <class Value>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex a, const Loaded<Value>& old,
                                               Value (&left)[3], Value (&right)[3]) const {
-    const double alpha = state().alpha, beta = state().beta;
+    const double alpha = state().alpha;
     const Preconditioner& z = m.preconditioner;
-    const Value direction = plus(z(a, old.r), beta, old.p);
-    const Value energy = plus(old.w, beta, old.s);
-    const Value change = plus(old.n, beta, old.t);
-    const Value next = plus(old.r, -alpha, energy), next_image = plus(old.w, -alpha, change);
-    store_entry(p + a, direction);
-    store_entry(s + a, energy);
-    store_entry(t + a, change);
+    const Loaded<Value> now = next(old, z(a, old.r), alpha, state().beta);
+    store_entry(p + a, now.p);
+    store_entry(s + a, now.s);
+    store_entry(t + a, now.t);
     if (alpha != 0) {
-      store_entry(x + a, plus(old.x, alpha, direction));
-      store_entry(r + a, next);
+      store_entry(x + a, now.x);
+      store_entry(r + a, now.r);
     }
-    store_entry(w + a, next_image);
+    store_entry(w + a, now.w);
     clear.template operator()<Value>(a);
-    m(a, next_image);
-    left[0] = left[1] = right[0] = next;
-    left[2] = next_image;
-    right[1] = right[2] = z(a, next);
+    m(a, now.w);
+    left[0] = left[1] = right[0] = now.r;
+    left[2] = now.w;
+    right[1] = right[2] = z(a, now.r);
   }
 };
 

@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "core/errors.hpp"
@@ -17,6 +18,7 @@
 #include "solver/cg_extra_vectors.hpp"
 #include "solver/cg_terms.hpp"
 #include "solver/conjugate_gradients.hpp"
+#include "solver/persistent_cg.hpp"
 #include "solver/point_preconditioner.hpp"
 #include "solver/scalar_step.hpp"
 #include "solver/solver_options.hpp"
@@ -44,13 +46,15 @@ concept QueuedOperator = requires(const Op& a, const DeviceVector<double>& v) {
 template <QueuedOperator Op>
 class QueuedCg {
  public:
-  /// Iterations between two looks at the state, and the iterations of a graph.
+  /// Iterations of a graph, and on a GPU between two looks at the state.
   static constexpr int batch = 20;
   /// Iterations after which the residual is replaced.
   static constexpr int replaced_after = 100;
   static_assert(replaced_after % batch == 0);
+  /// Iterations of a persistent kernel, which begins and ends by copying vectors.
+  static constexpr int persistent_batch = replaced_after;
   /// Iterations whose ‖r‖ the device keeps: the host is at most two batches late.
-  static constexpr int kept_iterations = 3 * batch;
+  static constexpr int kept_iterations = 3 * persistent_batch;
 
   /// Keeps references to `comm`, `a` and the vectors. An empty `inverse_diagonal` means M = I.
   /// Throws UnavailableError on every rank if `all_reduce` is unavailable, or if the launch is not
@@ -80,6 +84,7 @@ class QueuedCg {
       throw UnavailableError(m_step.is_queued()
                                  ? "the exchange strategy needs the host"
                                  : "the all-reduce " + all_reduce.name + " needs the host");
+    if (launch == CgLaunch::persistent) make_persistent();
   }
 
   /// Whether the host waits for nothing within an iteration.
@@ -141,7 +146,9 @@ class QueuedCg {
 
   /// Doubles read and written per entry and iteration by the vector kernels, without replacements.
   int traffic() const {
-    return cost_of(m_variant).doubles + (m_inverse_diagonal.extent(0) > 0 ? 2 : 0);
+    // A persistent kernel neither reads nor writes x, r, p, s and t.
+    const int kept = m_launch == CgLaunch::persistent ? 10 : 0;
+    return cost_of(m_variant).doubles - kept + (m_inverse_diagonal.extent(0) > 0 ? 2 : 0);
   }
 
  private:
@@ -154,8 +161,19 @@ class QueuedCg {
   };
   using Pairs = ProductParts<2>;
 
+  void make_persistent() {
+    if (m_variant != CgVariant::pipelined) throw UnavailableError("its kernel does pipelined CG");
+    if constexpr (std::is_same_v<Op, EllipticOperator>)
+      m_persistent.emplace(m_a,
+                           PersistentCgData{m_range, scalars(), m_inverse_diagonal, m_v, m_extra});
+    else
+      throw UnavailableError("its kernel applies an EllipticOperator");
+  }
+
   /// Iterations between looks. On a CPU a look costs nothing.
-  static constexpr int n_of_batch() { return is_host_device ? 1 : batch; }
+  int n_of_batch() const {
+    return is_host_device ? 1 : m_launch == CgLaunch::persistent ? persistent_batch : batch;
+  }
 
   CgScalars scalars() const { return {m_state, m_history}; }
   ClearedRows cleared(const DeviceVector<double>& v) const {
@@ -208,6 +226,7 @@ class QueuedCg {
 
   /// Launches n iterations; by the graph, if n is its number of iterations.
   void launch_iterations(int n) const {
+    if (m_persistent) return m_persistent->run(n);
     if (m_graph && n == batch) return m_graph->replay();
     for (int i = 0; i < n; ++i) iterate();
   }
@@ -374,6 +393,7 @@ class QueuedCg {
   Seen m_seen[2];
   std::vector<double> m_norms;  // ‖r‖ of b and of each iteration, as far as the host has seen
   std::optional<KernelGraph> m_graph;
+  std::optional<PersistentCg> m_persistent;
 };
 
 }  // namespace nekbone_k

@@ -25,11 +25,18 @@ inline constexpr std::array all_cg_variants{CgVariant::classic, CgVariant::singl
 
 /// How the kernels of CG are launched.
 enum class CgLaunch {
-  host,   ///< the host waits for every scalar, and launches kernels with it
-  plain,  ///< the host launches ahead; scalars stay on the device
-  graph   ///< the device replays recorded iterations; see KernelGraph
+  host,       ///< the host waits for every scalar, and launches kernels with it
+  plain,      ///< the host launches ahead; scalars stay on the device
+  graph,      ///< the device replays recorded iterations; see KernelGraph
+  persistent  ///< one kernel does several iterations; see PersistentCg
 };
-inline constexpr std::array all_cg_launches{CgLaunch::host, CgLaunch::plain, CgLaunch::graph};
+inline constexpr std::array all_cg_launches{CgLaunch::host, CgLaunch::plain, CgLaunch::graph,
+                                            CgLaunch::persistent};
+
+/// Whether only a GPU can launch so.
+inline bool needs_gpu(CgLaunch launch) {
+  return launch == CgLaunch::graph || launch == CgLaunch::persistent;
+}
 
 /// A variant and its launch.
 struct CgMethod {
@@ -41,7 +48,7 @@ struct CgMethod {
 
 /// What the input asks for: one variant or launch, or the fastest.
 enum class CgVariantChoice { automatic, classic, single_reduction, pipelined };
-enum class CgLaunchChoice { automatic, host, plain, graph };
+enum class CgLaunchChoice { automatic, host, plain, graph, persistent };
 
 /// The name in the input and the report.
 inline const char* name(Preconditioner preconditioner) {
@@ -72,8 +79,10 @@ inline const char* name(CgLaunch launch) {
       return "host";
     case CgLaunch::plain:
       return "plain";
-    default:
+    case CgLaunch::graph:
       return "graph";
+    default:
+      return "persistent";
   }
 }
 

@@ -714,7 +714,7 @@ TEST(BadInputMessage, NamesTheLaunchThatTheBuildLacks) {
   } catch (const InputError& error) {
     EXPECT_STREQ(error.what(),
                  "x.yaml:1: solver.launch: given solver.launch graph with solver.variant auto, but "
-                 "kernels of this build run on the host, which cannot replay them; allowed: auto, "
+                 "kernels of this build run on the host; allowed: auto, "
                  "host or plain");
   }
 }

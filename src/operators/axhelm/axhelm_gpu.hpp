@@ -29,13 +29,19 @@ template <int order, Geometry geometry, SurfaceResults surface_results, class Sh
           class T = double>
 class AxhelmGpu : protected AxhelmPieces<order, geometry, surface_results, Shape, T> {
   using Lanes = LanesOf<T>;
-  using Team = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
+  using PolicyTeam = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   using Pieces = AxhelmPieces<order, geometry, surface_results, Shape, T>;
   using Pieces::read_entries, Pieces::load_column, Pieces::make_fluxes, Pieces::store_column;
   using Pieces::threads, Pieces::columns, Pieces::m_node, Pieces::differentiate;
 
  protected:
   using Pieces::nq, Pieces::m_elements;
+  /// A thread's share of the work.
+  struct Share {
+    LocalIndex block;
+    int block_of_team, thread;  ///< its columns begin with number `thread`
+    bool works;                 ///< otherwise it only takes part in the barriers
+  };
 
  private:
   static_assert(!Shape::tiles_in_registers || threads == 1);
@@ -52,15 +58,13 @@ class AxhelmGpu : protected AxhelmPieces<order, geometry, surface_results, Shape
   static constexpr int tiles_size = Tiles::size_r + Tiles::size_s;
   // Distance of layers of ∂u/∂t, and of the fluxes along t that replace it.
   static constexpr int u_t_stride = Shape::u_t_in_scratch ? threads : columns;
+
+ protected:
+  /// Lanes of scratch that apply() needs for a block.
   static constexpr int scratch_of_block =
       Shape::tiles_in_registers ? 0 : tiles_size + (Shape::u_t_in_scratch ? nq * u_t_stride : 0);
 
-  /// A thread's share of the work.
-  struct Share {
-    LocalIndex block;
-    int block_of_team, thread;  ///< its columns begin with number `thread`
-    bool works;                 ///< otherwise it only takes part in the barriers
-  };
+ private:
   /// The values of a thread's columns, and the tiles.
   struct Values {
     Lanes* u;    ///< value k of column c is at k * columns + c; becomes Au
@@ -75,21 +79,30 @@ class AxhelmGpu : protected AxhelmPieces<order, geometry, surface_results, Shape
   explicit AxhelmGpu(const AxhelmArgumentsOf<T>& arguments) : Pieces(arguments) {}
 
   /// Applies the operator to the team's blocks.
-  KOKKOS_FUNCTION void operator()(const Team& team) const {
+  KOKKOS_FUNCTION void operator()(const PolicyTeam& team) const {
     const AxhelmArgumentsOf<T>& args = m_elements.args;
     const LocalIndex first_team = (args.first_block + blocks_per_team - 1) / blocks_per_team;
-    const Share share = share_of(team);
-    const int thread = share.thread;
     // Written out, because behind a function it makes nvcc spill more registers at some orders.
     auto* const scratch =
         static_cast<Lanes*>(team.team_scratch(Scratch::level())
                                 .get_shmem_aligned(Scratch::used_bytes(), alignof(Lanes)));
     const TeamSum<team_size, T> sum{scratch};
+    apply(team, share_of(team), scratch + team_size, sum);
+    // Kokkos::single() would add a barrier and divisions.
+    if (team.team_rank() == 0) args.partial_dots(first_team + team.league_rank()) = sum.total();
+  }
+
+ protected:
+  /// Applies the operator to each thread's share. `scratch` has scratch_of_block values for each
+  /// block of the team. `sum`, a TeamSum or NoTeamSum, gets the parts of u·Au.
+  template <class Team, class Sum>
+  KOKKOS_FORCEINLINE_FUNCTION void apply(const Team& team, const Share& share, Lanes* scratch,
+                                         const Sum& sum) const {
+    const int thread = share.thread;
     Lanes u[nq * columns], own_u_t[Shape::u_t_in_scratch ? 1 : nq * columns];
     Lanes own_tiles[Shape::tiles_in_registers ? tiles_size : 1];
-    Lanes* const tiles = Shape::tiles_in_registers
-                             ? own_tiles
-                             : scratch + team_size + share.block_of_team * scratch_of_block;
+    Lanes* const tiles =
+        Shape::tiles_in_registers ? own_tiles : scratch + share.block_of_team * scratch_of_block;
     Lanes* const u_t = Shape::u_t_in_scratch ? tiles + tiles_size + thread : own_u_t;
     const Values values{u, u_t, tiles, tiles + Tiles::size_r};
 
@@ -121,12 +134,10 @@ class AxhelmGpu : protected AxhelmPieces<order, geometry, surface_results, Shape
                     [&](int k, const Lanes& value) { u[k * columns + c] -= value; });
       if (share.works) store_column(share.block, thread + c, entries + c * nq, u + c, columns);
     }
-    // Kokkos::single() would add a barrier and divisions.
-    if (team.team_rank() == 0) args.partial_dots(first_team + team.league_rank()) = sum.total();
   }
 
  private:
-  KOKKOS_FORCEINLINE_FUNCTION Share share_of(const Team& team) const {
+  KOKKOS_FORCEINLINE_FUNCTION Share share_of(const PolicyTeam& team) const {
     const AxhelmArgumentsOf<T>& args = m_elements.args;
     const int block_of_team = team.team_rank() / threads, thread = team.team_rank() % threads;
     const LocalIndex block =
@@ -160,11 +171,11 @@ class AxhelmGpu : protected AxhelmPieces<order, geometry, surface_results, Shape
   /// Turns some layers of u into Au without the part along t, and ∂u/∂t into the flux along t.
   /// Before the first layers, it differentiates u along t. factor_at(i, j, k, c) is the factor at a
   /// point of the c-th column.
-  template <class First, class Number, class FactorAt>
+  template <class Team, class First, class Number, class FactorAt, class Sum>
   KOKKOS_FORCEINLINE_FUNCTION void apply_step(const Team& team, const Share& share, First first,
                                               Number n_layers, const Values& values,
-                                              const FactorAt& factor_at,
-                                              const TeamSum<team_size, T>& sum, Lanes& dot) const {
+                                              const FactorAt& factor_at, const Sum& sum,
+                                              Lanes& dot) const {
     const T lambda = m_elements.args.lambda;
     Lanes *const u = values.u, *const u_t = values.u_t;
     Lanes *const tile_r = values.tile_r, *const tile_s = values.tile_s;
