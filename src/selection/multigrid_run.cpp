@@ -279,7 +279,7 @@ void MultigridRun::replay(const DecisionKey& key, const MemoryBudget& memory,
       why_not = kept.name + " does not fit in memory now";
     } else {
       MultigridCandidate candidate =
-          try_out(*method, {.seconds = 2 * m_budget, .share = sample_share * m_budget});
+          try_out(*method, {.seconds = 2 * m_first_budget, .share = sample_share * m_budget});
       why_not = objection(candidate, kept.cost_seconds);
       if (why_not.empty()) {
         origin.replayed = candidate.selected = true;
@@ -306,7 +306,7 @@ std::size_t MultigridRun::search(const MemoryBudget& memory, MultigridRecord& re
   };
   const MultigridChoices choices = multigrid_choices(m_problem.input);
   const VCycleSearch found(
-      choices, m_budget,
+      choices, {.seconds = m_budget, .first_seconds = m_first_budget},
       [&](const MultigridMethod& method, const TrialLimits& limits) {
         if (fits(method)) return try_out(method, limits);
         MultigridCandidate candidate;
@@ -336,6 +336,7 @@ MultigridRecord MultigridRun::select(double budget_seconds, const MemoryBudget& 
   const Region region("tune V-cycle");
   const double begin = wall_seconds();
   m_budget = budget_seconds;
+  m_first_budget = std::max(budget_seconds, m_problem.input.tuning.budget_seconds);
   MultigridRecord record;
   if (m_problem.input.tuning_mode == TuningMode::cached)
     replay(make_v_cycle_key(m_problem.input, m_problem.space.mesh().spec(), m_problem.machine),

@@ -48,8 +48,8 @@ class MultigridRun {
   /// the same machine if it still helps and takes at most 1.5 times as long as then. Otherwise:
   ///
   /// 1. It sets up the hierarchy of the default, and selects an exchange strategy for each level.
-  /// 2. It tries V-cycles for `budget_seconds`, as VCycleSearch does. It skips hierarchies that do
-  ///    not fit into `memory`.
+  /// 2. It tries V-cycles for `budget_seconds`, as VCycleSearch does; first trials may take the
+  ///    budget of the input if that is longer. It skips hierarchies that do not fit into `memory`.
   /// 3. It times the fastest in interleaved rounds, and selects the one that takes the shortest
   ///    time per decimal digit of the residual. If rounds would take more than twice the budget,
   ///    the measurement of step 2 counts.
@@ -109,7 +109,8 @@ class MultigridRun {
 
   MultigridProblem m_problem;
   TuningGuard& m_guard;
-  double m_budget = 0;  ///< s
+  double m_budget = 0;        ///< s
+  double m_first_budget = 0;  ///< s, of a trial without which nothing can be selected
   DeviceVector<double> m_z;
   std::list<Hierarchy> m_hierarchies;  // a list, so that addresses stay valid
   LevelTuner m_level_tuner;

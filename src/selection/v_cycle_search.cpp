@@ -62,10 +62,10 @@ std::optional<TrialEnd> end_of_trial(const std::vector<double>& history, const T
   return {};
 }
 
-VCycleSearch::VCycleSearch(const MultigridChoices& choices, double budget_seconds, TryOut try_out,
-                           std::function<double()> seconds)
+VCycleSearch::VCycleSearch(const MultigridChoices& choices, const SearchBudget& budget,
+                           TryOut try_out, std::function<double()> seconds)
     : m_choices(choices),
-      m_budget(budget_seconds),
+      m_budget(budget),
       m_try_out(std::move(try_out)),
       m_seconds(std::move(seconds)) {
   MultigridMethod first = choices.first();
@@ -113,13 +113,13 @@ bool VCycleSearch::has(const MultigridMethod& method) const {
 
 void VCycleSearch::consider(const MultigridMethod& method, bool is_free) {
   if (has(method)) return;
-  const double left = is_free ? m_budget : m_budget - (m_seconds() - m_since);
+  const double left = is_free ? m_budget.first_seconds : m_budget.seconds - (m_seconds() - m_since);
   // A trial takes at least some iterations, which take about as long as those of the first.
   const double least =
       m_candidates.empty() ? 0 : least_trial_iterations * m_candidates.front().iteration_seconds;
   MultigridCandidate candidate;
   if (is_free || left > least) {
-    TrialLimits limits{.seconds = left, .share = sample_share * m_budget};
+    TrialLimits limits{.seconds = left, .share = sample_share * m_budget.seconds};
     if (m_fastest) limits.best = m_candidates[*m_fastest].once;
     candidate = m_try_out(method, limits);
     if (candidate.trial == TrialEnd::unfinished) m_budget_ended = true;

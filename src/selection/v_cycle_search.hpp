@@ -56,11 +56,18 @@ inline constexpr double worth_timing = 1.5;
 std::optional<TrialEnd> end_of_trial(const std::vector<double>& history, const TrialLimits& limits,
                                      double iteration_seconds);
 
+/// The time for trials, in s.
+struct SearchBudget {
+  double seconds = 0;  ///< of all variations together
+  /// Of each trial before them. Without the rate of a first V-cycle there is nothing to compare.
+  double first_seconds = 0;
+};
+
 /// Tries V-cycles within a budget:
 ///
 /// 1. The default. If CG breaks down with it, the same in the other precision.
 /// 2. If it converges poorly, or if the budget ended before its rate was known: the robust V-cycle,
-///    with Schwarz. This trial, like the first, has a budget of its own.
+///    with Schwarz. This trial, like the first, has first_seconds of its own.
 /// 3. Others, which differ from the best so far in one choice, in this order:
 ///    - with good convergence: degree, smoother, polynomial, orders, precision. Other orders come
 ///      late, because they need new levels.
@@ -73,7 +80,7 @@ class VCycleSearch {
   using TryOut =
       std::function<MultigridCandidate(const MultigridMethod& method, const TrialLimits& limits)>;
 
-  VCycleSearch(const MultigridChoices& choices, double budget_seconds, TryOut try_out,
+  VCycleSearch(const MultigridChoices& choices, const SearchBudget& budget, TryOut try_out,
                std::function<double()> seconds);
 
   const std::vector<MultigridCandidate>& candidates() const { return m_candidates; }
@@ -90,7 +97,8 @@ class VCycleSearch {
   bool is_poor() const;
 
   const MultigridChoices& m_choices;
-  double m_budget, m_since = 0;
+  SearchBudget m_budget;
+  double m_since = 0;
   TryOut m_try_out;
   std::function<double()> m_seconds;
   std::vector<MultigridCandidate> m_candidates;

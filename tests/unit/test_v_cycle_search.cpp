@@ -134,7 +134,8 @@ MultigridChoices all_choices() {
 }
 
 VCycleSearch searched(Machine& machine, const MultigridChoices& choices, double budget = 2) {
-  return {choices, budget,
+  return {choices,
+          {.seconds = budget, .first_seconds = budget},
           [&](const MultigridMethod& method, const TrialLimits& limits) {
             return machine.try_out(method, limits);
           },
@@ -220,6 +221,21 @@ TEST(VCycleSearch, NamesWhatTheBudgetLeftOut) {
     EXPECT_FALSE(found.candidates()[c].tried());
     EXPECT_EQ(found.candidates()[c].failure, "not tried: the time for tuning was used up");
   }
+}
+
+TEST(VCycleSearch, KnowsTheFirstRateEvenIfItHasNoTimeForOthers) {
+  const MultigridChoices choices = all_choices();
+  Machine machine{[](const MultigridMethod&) { return 1.0; }, usual_cost};
+  const VCycleSearch found{choices,
+                           {.seconds = 0, .first_seconds = 2},
+                           [&](const MultigridMethod& method, const TrialLimits& limits) {
+                             return machine.try_out(method, limits);
+                           },
+                           [&] { return machine.clock; }};
+  EXPECT_EQ(machine.tried.size(), 1u);
+  EXPECT_TRUE(found.budget_ended());
+  EXPECT_EQ(found.best(), 0u);
+  EXPECT_EQ(found.candidates()[0].trial, TrialEnd::measured);
 }
 
 TEST(VCycleSearch, TriesDoublesIfCgBreaksDownWithFloats) {
