@@ -45,12 +45,14 @@ struct TunedOrder {
 };
 
 /// Sets up the order of `field` on `mesh`, divided by the selected process grid, and tunes its
-/// exchange. Overlapped strategies are timed with the operator if that fits into the plan's budget,
-/// else with the on-rank gather–scatter. The operator's dot product uses `all_reduce`; null: no
-/// product. In tuning mode cached, may take the choice of an earlier run. Collective.
+/// exchange with `options`. Overlapped strategies are timed with the operator if that fits into the
+/// memory of the plan, else with the on-rank gather–scatter. The operator's dot product uses
+/// `all_reduce`; null: no product. In tuning mode cached, may take the choice of an earlier run.
+/// Collective.
 TunedOrder tune_order(const Communicator& comm, const RunPlan& plan, const MeshSpec& mesh,
-                      const TunedField& field, const MachineRecord& machine,
-                      const AllReduceStrategy* all_reduce, TuningGuard& guard, Progress& progress);
+                      const TunedField& field, const TunerOptions& options,
+                      const MachineRecord& machine, const AllReduceStrategy* all_reduce,
+                      TuningGuard& guard, Progress& progress);
 
 /// Inputs of the selection of the method of CG.
 struct SolveConditions {

@@ -18,6 +18,7 @@
 #include "core/runtime.hpp"
 #include "core/standard_streams.hpp"
 #include "core/system.hpp"
+#include "flow_run/flow_budget.hpp"
 #include "flow_run/flow_checkpoints.hpp"
 #include "flow_run/flow_run.hpp"
 #include "gs/strategy_table.hpp"
@@ -149,13 +150,21 @@ class Run {
 
   /// Selects the process grid, the all-reduce and the exchange of each field.
   void tune() {
-    tune_grid(m_comm, input(), m_record.machine, m_plan.budget, *m_guard, m_display.progress(),
-              m_record.grid);
+    TunerOptions options = input().tuning;
+    double grid_seconds = input().grid_budget_seconds;
+    if (input().is_flow()) {
+      m_flow_tuning =
+          plan_flow_tuning(input(), m_record.machine, m_plan.restart ? m_plan.restart->step : 0);
+      options.budget_seconds = m_flow_tuning.budget_seconds;
+      grid_seconds = m_flow_tuning.grid_budget_seconds;
+    }
+    tune_grid(m_comm, input(), grid_seconds, m_record.machine, m_plan.budget, *m_guard,
+              m_display.progress(), m_record.grid);
     m_display.show(grid_text(m_record.grid, m_comm.size(), m_display.detail()));
     const MeshSpec mesh = input().mesh.divided_by(m_record.grid.partition());
     if (input().solves()) {
       m_display.progress().stage("tuning the all-reduce");
-      m_record.all_reduce = tune_or_replay(m_comm, input(), mesh, m_record.machine,
+      m_record.all_reduce = tune_or_replay(m_comm, input(), mesh, options, m_record.machine,
                                            input().chosen_all_reduces(), *m_guard);
       m_display.show(all_reduce_text(*m_record.all_reduce, m_display.detail()));
     }
@@ -163,7 +172,7 @@ class Run {
       m_discretization.reset();
       release_freed_memory();
       auto [tuning, its_discretization] =
-          tune_order(m_comm, m_plan, mesh, field, m_record.machine, selected_sum(m_record),
+          tune_order(m_comm, m_plan, mesh, field, options, m_record.machine, selected_sum(m_record),
                      *m_guard, m_display.progress());
       m_discretization = std::move(its_discretization);
       m_record.orders.push_back(std::move(tuning));
@@ -245,10 +254,13 @@ class Run {
     const Strategy* const vectors = selected_strategy(m_record.orders, input().solver_order,
                                                       {n_components, Precision::double_});
     if (vectors == nullptr) return;
-    m_record.flow = run_flow(m_comm, input(), m_discretization->space, m_discretization->factors(),
-                             {*vectors, scalars, sum},
-                             {m_record.machine, m_plan.budget, m_begin, m_plan.restart}, *m_guard,
-                             m_display.progress(), m_flow_files);
+    m_record.flow = run_flow(
+        m_comm, input(), m_discretization->space, m_discretization->factors(),
+        {*vectors, scalars, sum},
+        {m_record.machine, m_plan.budget, m_begin, m_flow_tuning.budget_seconds, m_plan.restart},
+        *m_guard, m_display.progress(), m_flow_files);
+    m_record.flow->tuning = m_flow_tuning;
+    m_record.flow->tuning.seconds = tuning_seconds(m_record);
     if (m_flow_files.series) m_record.warn(m_flow_files.series->complaint());
     m_record.warn(m_record.flow->checkpoint_failure);
     m_record.warn(m_record.flow->field_failure);
@@ -268,6 +280,7 @@ class Run {
   std::unique_ptr<ReportFile> m_file;
   std::unique_ptr<ReportLock> m_lock;
   FlowFiles m_flow_files;
+  FlowTuning m_flow_tuning;
   RunRecord m_record;
   std::optional<LoadWatch> m_load;
   std::string m_loaded;  ///< a warning, or empty

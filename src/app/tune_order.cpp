@@ -60,8 +60,9 @@ void record_mesh(const Communicator& comm, const AssembledSpace& space, double i
 }  // namespace
 
 TunedOrder tune_order(const Communicator& comm, const RunPlan& plan, const MeshSpec& mesh,
-                      const TunedField& field, const MachineRecord& machine,
-                      const AllReduceStrategy* all_reduce, TuningGuard& guard, Progress& progress) {
+                      const TunedField& field, const TunerOptions& options,
+                      const MachineRecord& machine, const AllReduceStrategy* all_reduce,
+                      TuningGuard& guard, Progress& progress) {
   const Case& input = *plan.input;
   const int order = field.order;
   TunedOrder tuned;
@@ -114,7 +115,7 @@ TunedOrder tune_order(const Communicator& comm, const RunPlan& plan, const MeshS
     };
   }
   progress.stage(fmt::format("order {}: tuning the gather-scatter", order));
-  tune_or_replay(input, {"exchanges", mesh, field, input.tuning}, machine, space.gs(), work, guard,
+  tune_or_replay(input, {"exchanges", mesh, field, options}, machine, space.gs(), work, guard,
                  record);
   return tuned;
 }

@@ -238,7 +238,7 @@ class FlowRun {
   }
 
   bool select_v_cycle(MultigridRun& multigrid) {
-    m_record.multigrid = multigrid.select(m_input.tuning.budget_seconds, m_conditions.memory);
+    m_record.multigrid = multigrid.select(m_conditions.tuning_seconds, m_conditions.memory);
     if (m_record.multigrid->selected() != nullptr) return true;
     m_record.verdict = fmt::format(
         "no V-cycle converges for the pressure; the default: {}; try "

@@ -27,7 +27,8 @@ struct FlowStrategies {
 struct FlowConditions {
   const MachineRecord& machine;
   const MemoryBudget& memory;
-  double began = 0;  ///< the wall_seconds() at which the job began
+  double began = 0;           ///< the wall_seconds() at which the job began
+  double tuning_seconds = 0;  ///< budget for the V-cycle
   std::optional<FlowRestart> restart;
 };
 

@@ -79,6 +79,7 @@ struct Case {
   /// The all-reduces of all_reduces.
   std::vector<AllReduceStrategy> chosen_all_reduces() const;
   TunerOptions tuning;
+  bool budget_given = false;       ///< tuning.budget_seconds is not `auto`
   double grid_budget_seconds = 1;  ///< for timing process grids; 0: select by the cost model
   TuningMode tuning_mode = TuningMode::measure;
   std::string tuning_cache = "nekbone-k-cache.json";

@@ -100,6 +100,17 @@ Key partition(const std::string& path, const std::string& help) {
   return made;
 }
 
+/// The tuning budget. Without one, the run has the default of TunerOptions, and may cap it.
+Field<std::optional<double>> tuning_budget() {
+  return {[](const Case& run) {
+            return run.budget_given ? std::optional(run.tuning.budget_seconds) : std::nullopt;
+          },
+          [](Case& run, const std::optional<double>& seconds) {
+            run.budget_given = seconds.has_value();
+            run.tuning.budget_seconds = seconds.value_or(TunerOptions{}.budget_seconds);
+          }};
+}
+
 Field<bool> deterministic() {
   return {[](const Case& run) { return run.summation == Summation::deterministic; },
           [](Case& run, bool is_deterministic) {
@@ -400,9 +411,9 @@ std::vector<Key> make_table() {
           "How long a message may take, in s. The tuner excludes a strategy whose message takes "
           "longer. A message that never arrives ends the job after four times that. Time in which "
           "the job is stopped does not count."),
-      key("gather_scatter.tuning.budget_seconds",
-          field(&Case::tuning, &TunerOptions::budget_seconds), Numbers{.at_least = 0},
-          "Time to make and time exchanges at each order, in s; verification is extra."),
+      key("gather_scatter.tuning.budget_seconds", tuning_budget(), OrAuto<Numbers>{{.at_least = 0}},
+          "Time to make and time exchanges at each order, in s; verification is extra. `auto` is 2 "
+          "s, and less in a short flow (docs/tuning.md#short-flows)."),
       key("gather_scatter.tuning.grid_budget_seconds", field(&Case::grid_budget_seconds),
           Numbers{.at_least = 0},
           "Time to measure process grids, in s, with `mesh.partition: auto`; planning and "

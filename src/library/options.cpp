@@ -76,9 +76,11 @@ constexpr Option all_options[]{
        return read_number(value, options.patience) && std::isfinite(options.patience) &&
               options.patience > 0;
      }},
-    {"tuning.budget_seconds", [] { return std::string("a number >= 0"); },
+    {"tuning.budget_seconds", [] { return std::string("auto, or a number >= 0"); },
      [](std::string_view value, LibraryOptions& options) {
        double& seconds = options.tuning.budget_seconds;
+       seconds = TunerOptions{}.budget_seconds;
+       if (value == "auto") return true;  // nothing to cap it by, as in a solve
        return read_number(value, seconds) && std::isfinite(seconds) && seconds >= 0;
      }},
     {"tuning.minimum_rounds", [] { return std::string("an integer from 1 to 10000"); },

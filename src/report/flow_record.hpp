@@ -42,6 +42,25 @@ struct FlowOrigin {
   double time = 0;
 };
 
+/// The share of the expected time of a flow that its tuning may take.
+inline constexpr double tuning_share = 0.1;
+
+/// What tuning at start-up may take in a flow, and what it took.
+struct FlowTuning {
+  int expected_steps = 0;              ///< that this run takes
+  std::optional<double> step_seconds;  ///< expected; nothing: not known
+  std::optional<double> cap_seconds;   ///< limit of the whole tuning; nothing: none
+  std::string why_no_cap;              ///< empty if there is a cap
+  double budget_seconds = 0;           ///< s, of each exchange and of the search for a V-cycle
+  double grid_budget_seconds = 0;      ///< s, of the process grids
+  double seconds = 0;                  ///< that tuning took, with verification
+
+  /// Of all steps; nothing: not known.
+  std::optional<double> expected_seconds() const {
+    return step_seconds ? std::optional(expected_steps * *step_seconds) : std::nullopt;
+  }
+};
+
 /// The flow of a run.
 struct FlowRecord {
   int order = 0;
@@ -50,6 +69,7 @@ struct FlowRecord {
   std::string series;                                        ///< the CSV file of all rows
   std::string vector_strategy, scalar_strategy, all_reduce;  ///< exchanges of 3 and 1 components
   std::optional<MultigridRecord> multigrid;
+  FlowTuning tuning;
   double setup_seconds = 0;
   int start_steps = 0;  ///< short ones at the beginning
   int steps = 0;        ///< in all

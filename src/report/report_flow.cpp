@@ -65,6 +65,23 @@ std::string step_text(const FlowRecord& flow, const MemoryBandwidth& memory) {
   return text;
 }
 
+/// What tuning took, and its cap.
+std::string tuning_text(const FlowTuning& tuning) {
+  const std::string steps =
+      tuning.step_seconds
+          ? fmt::format("{} expected for {}", seconds_text(*tuning.expected_seconds()),
+                        counted(tuning.expected_steps, "step"))
+          : "";
+  std::string text = seconds_text(tuning.seconds);
+  if (!tuning.cap_seconds)
+    return text + "; no cap, because " + tuning.why_no_cap + (steps.empty() ? "" : "; " + steps);
+  text += fmt::format("; cap {}, {:.0f} % of {}", seconds_text(*tuning.cap_seconds),
+                      100 * tuning_share, steps);
+  if (tuning.seconds > *tuning.cap_seconds)
+    text += "; verification and the minimum number of rounds took longer";
+  return text;
+}
+
 std::string rate_text(const FlowRecord& flow) {
   return count_text(std::round(flow.points_per_second())) + " points × steps/s";
 }
@@ -104,6 +121,7 @@ std::string flow_text(const FlowRecord& flow, const MemoryBandwidth& memory, Rep
     text +=
         labelled_line("restart", fmt::format("from step {}, time {:g}, of {}", flow.restart->step,
                                              flow.restart->time, flow.restart->file));
+  text += labelled_line("tuning", tuning_text(flow.tuning));
   if (flow.steps > 0) {
     const std::string start =
         flow.start_steps == 0

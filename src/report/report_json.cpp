@@ -379,6 +379,16 @@ Json parts_json(const FlowParts& parts) {
           {"other", number(parts.other)}};
 }
 
+Json flow_tuning_json(const FlowTuning& t) {
+  return {{"tune_s", number(t.seconds)},
+          {"expected_steps", t.expected_steps},
+          {"expected_step_s", optional_number(t.step_seconds)},
+          {"expected_s", optional_number(t.expected_seconds())},
+          {"cap_s", optional_number(t.cap_seconds)},
+          {"budget_s", number(t.budget_seconds)},
+          {"no_cap", t.why_no_cap.empty() ? Json(nullptr) : Json(t.why_no_cap)}};
+}
+
 Json flow_json(const FlowRecord& f) {
   Json rows = Json::array();
   for (const FlowRow& row : f.rows) rows.push_back(flow_row_json(row));
@@ -390,6 +400,7 @@ Json flow_json(const FlowRecord& f) {
       {"scalar_strategy", f.scalar_strategy},
       {"all_reduce", f.all_reduce},
       {"multigrid", multigrid_json(f.multigrid)},
+      {"tuning", flow_tuning_json(f.tuning)},
       {"setup_s", number(f.setup_seconds)},
       {"start_steps", f.start_steps},
       {"steps", f.steps},

@@ -87,9 +87,9 @@ std::vector<std::shared_ptr<const DeviceHaloPlan>> make_plans(const Communicator
   return plans;
 }
 
-/// Measures `tried` with the case's first strategy that is available, right and timeable. Returns
-/// why there is none, or nothing.
-std::string measure(const Communicator& comm, const Case& input, TuningGuard& guard,
+/// Measures `tried` for `seconds` with the case's first strategy that is available, right and
+/// timeable. Returns why there is none, or nothing.
+std::string measure(const Communicator& comm, const Case& input, double seconds, TuningGuard& guard,
                     Progress& progress, std::vector<GridCandidate*>& tried, GridRecord& grid) {
   double at = wall_seconds();
   const auto seconds_since_last = [&] {
@@ -113,8 +113,8 @@ std::string measure(const Communicator& comm, const Case& input, TuningGuard& gu
     const bool right = verify_candidate(name, guard.why_excluded(name), guard, verify).verified;
     grid.verify_seconds += seconds_since_last();
     if (!right) continue;
-    PlanTiming timing = time_plans(comm, plans, input.field_kind, strategy,
-                                   input.grid_budget_seconds, least_grid_rounds, guard);
+    PlanTiming timing =
+        time_plans(comm, plans, input.field_kind, strategy, seconds, least_grid_rounds, guard);
     grid.tune_seconds += seconds_since_last();
     if (!timing.failure.empty()) {
       last_failure = fmt::format("{}: {}", name, timing.failure);
@@ -165,9 +165,9 @@ std::vector<Partition> selectable_partitions(const GridRecord& grid) {
   return partitions;
 }
 
-void tune_grid(const Communicator& comm, const Case& input, const MachineRecord& machine,
-               const MemoryBudget& budget, TuningGuard& guard, Progress& progress,
-               GridRecord& grid) {
+void tune_grid(const Communicator& comm, const Case& input, double seconds,
+               const MachineRecord& machine, const MemoryBudget& budget, TuningGuard& guard,
+               Progress& progress, GridRecord& grid) {
   const Region region("tune grid");
   std::vector<GridCandidate*> tried;
   int most_messages = 0;
@@ -186,7 +186,7 @@ void tune_grid(const Communicator& comm, const Case& input, const MachineRecord&
     if (const double most = comm.max(on_rank); most > budget.process.left)
       return fmt::format("that takes {} per rank, and {} leaves {}", bytes_text(most),
                          budget.process.limit, bytes_text(budget.process.left));
-    return measure(comm, input, guard, progress, measured, grid);
+    return measure(comm, input, seconds, guard, progress, measured, grid);
   };
 
   KeptChoice kept;

@@ -18,8 +18,9 @@ GridRecord list_grids(const Communicator& comm, const Case& input);
 /// The partitions that tune_grid() may select.
 std::vector<Partition> selectable_partitions(const GridRecord& grid);
 
-/// Measures the marked partitions, if there are several, and selects one by judge_grids(). The idea
-/// is from cuDecomp (Romero et al. 2022). Collective, with the same result on every rank.
+/// Measures the marked partitions for `seconds`, if there are several, and selects one by
+/// judge_grids(). The idea is from cuDecomp (Romero et al. 2022). Collective, with the same result
+/// on every rank.
 ///
 /// - Times exchanges in interleaved rounds, with the case's first strategy that is available, right
 ///   and timeable.
@@ -27,9 +28,9 @@ std::vector<Partition> selectable_partitions(const GridRecord& grid);
 /// - If planning takes long, measures only the partitions with the best predictions.
 /// - In tuning mode cached, may take the choice of an earlier run. If that is not the first
 ///   partition, measures both and takes the choice if it is faster or they tie.
-void tune_grid(const Communicator& comm, const Case& input, const MachineRecord& machine,
-               const MemoryBudget& budget, TuningGuard& guard, Progress& progress,
-               GridRecord& grid);
+void tune_grid(const Communicator& comm, const Case& input, double seconds,
+               const MachineRecord& machine, const MemoryBudget& budget, TuningGuard& guard,
+               Progress& progress, GridRecord& grid);
 
 /// Computes costs and ties from the timings' samples. Returns the position of the winner: the first
 /// balanced candidate that ties with the fastest balanced one. At least one must have been timed.

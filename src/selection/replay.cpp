@@ -279,17 +279,17 @@ void tune_or_replay(const Case& input, const ExchangeToTune& exchange, const Mac
 }
 
 AllReduceRecord tune_or_replay(const Communicator& comm, const Case& input, const MeshSpec& mesh,
-                               const MachineRecord& machine,
+                               const TunerOptions& options, const MachineRecord& machine,
                                std::span<const AllReduceStrategy> strategies, TuningGuard& guard) {
   DecisionKey key =
       make_decision_key(input, mesh, {input.solver_order, input.field_kind, {}}, machine);
   key.kind = "all-reduces";
   key.fields["strategies"] = joined(input.all_reduces);
   auto result = tune_or_take(
-      comm, input, input.tuning, machine, key, strategies, find_all_reduce,
+      comm, input, options, machine, key, strategies, find_all_reduce,
       [&](const AllReduceStrategy& strategy) { return !why_excluded(guard, strategy).empty(); },
-      [&](std::span<const AllReduceStrategy> tried, const TunerOptions& options) {
-        return tune_all_reduce(comm, tried, options, guard, paths_of(machine));
+      [&](std::span<const AllReduceStrategy> tried, const TunerOptions& its_options) {
+        return tune_all_reduce(comm, tried, its_options, guard, paths_of(machine));
       });
   return {std::move(result.tuning), result.replayed, std::move(result.note),
           std::move(result.made)};

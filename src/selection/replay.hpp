@@ -36,7 +36,7 @@ void tune_or_replay(const Case& input, const ExchangeToTune& exchange, const Mac
 
 /// The same for the all-reduce at the solver's order, with tune_all_reduce().
 AllReduceRecord tune_or_replay(const Communicator& comm, const Case& input, const MeshSpec& mesh,
-                               const MachineRecord& machine,
+                               const TunerOptions& options, const MachineRecord& machine,
                                std::span<const AllReduceStrategy> strategies, TuningGuard& guard);
 
 /// A partition or a V-cycle that an earlier run chose.

@@ -361,6 +361,37 @@ class Results(FlowTest):
             for name in ("energy", "enstrophy"):
                 self.assertAlmostEqual(rows[-1][name], flows[0][1][-1][name], delta=1e-7)
 
+    def test_tuning_of_a_short_flow_is_capped(self):
+        changes = {"gather_scatter__tuning__budget_seconds": "auto", "report__bandwidth": "true",
+                   "gather_scatter__strategies": "[device-pairwise,host-pairwise]", "flow__steps": "2",
+                   "flow__time_order": "1", "verification__error_bound": "1"}
+        runs = [*(self.flow(ranks, **changes) for ranks in (3, 2, 1)), self.flow(0)]
+        for run in runs:
+            self.assertEqual(run.code, 0, str(run))
+            self.assert_readable(run)
+            report = self.report(run)
+            tuning, flow = report["flow"]["tuning"], report["flow"]
+            self.assertEqual(tuning["expected_steps"], flow["steps"], str(run))
+            self.assertGreater(tuning["tune_s"], 0, str(run))
+            if run is runs[-1]:  # its input gives a budget, and has no bandwidth
+                self.assertEqual((tuning["cap_s"], tuning["expected_s"], tuning["budget_s"]), (None, None, 0.01))
+                self.assertIn("no cap, because the input gives", run.out, str(run))
+                continue
+            self.assertIsNone(tuning["no_cap"], str(run))
+            self.assertAlmostEqual(tuning["expected_s"] / (tuning["expected_steps"] * tuning["expected_step_s"]), 1, 9)
+            self.assertAlmostEqual(tuning["cap_s"] / tuning["expected_s"], 0.1, 9)
+            self.assertLess(tuning["budget_s"], 2, str(run))
+            self.assertIn("% of", re.search(r"\n  tuning  .*\n", run.out)[0], str(run))
+            self.assertEqual(report["input"]["gather_scatter"]["tuning"]["budget_seconds"], "auto")
+            if report["machine"]["ranks"] == 1:
+                continue  # nothing is exchanged
+            # All strategies are still verified and timed.
+            for order in report["orders"]:
+                verified = [candidate for candidate in order["tuning"]["candidates"] if candidate["verified"]]
+                self.assertEqual(len(verified), 2, str(run))
+                for candidate in verified:
+                    self.assertTrue(candidate["alone"] or candidate["with_work"], str(run))
+
     def test_vectors_are_not_overlapped(self):
         run = self.flow(2, gather_scatter__strategies="[device-pairwise+overlap]")
         self.assertEqual(run.code, 0, str(run))

@@ -28,7 +28,8 @@ class ProcessGrid : public testing::Test {
   }
   GridRecord tuned(const Case& input) {
     GridRecord grid = list_grids(m_comm, input);
-    tune_grid(m_comm, input, m_machine, m_budget, m_guard, m_progress, grid);
+    tune_grid(m_comm, input, input.grid_budget_seconds, m_machine, m_budget, m_guard, m_progress,
+              grid);
     keep(input, grid);
     return grid;
   }
@@ -187,7 +188,7 @@ TEST_F(ProcessGrid, IsTheModelsWhereNothingIsMeasured) {
   m_budget.available = plenty;
   GridRecord grid = listed;
   m_guard.excluded = [](const std::string&) { return std::string("it crashed"); };
-  tune_grid(m_comm, parse(text), m_machine, m_budget, m_guard, m_progress, grid);
+  tune_grid(m_comm, parse(text), 0.01, m_machine, m_budget, m_guard, m_progress, grid);
   expect_unmeasured(grid, "no strategy");
 }
 
@@ -201,7 +202,8 @@ TEST_F(ProcessGrid, IsMeasuredByTheFirstStrategyThatIsRight) {
   m_guard.excluded = [](const std::string& name) {
     return name.starts_with("device-pair") ? std::string("it crashed") : std::string();
   };
-  tune_grid(m_comm, input, m_machine, m_budget, m_guard, m_progress, grid);
+  tune_grid(m_comm, input, input.grid_budget_seconds, m_machine, m_budget, m_guard, m_progress,
+            grid);
   EXPECT_EQ(grid.strategy, "host-pairwise");
 }
 

@@ -238,6 +238,11 @@ RunRecord flow_run() {
   f.vector_strategy = "device-put";
   f.scalar_strategy = "device-pairwise+overlap";
   f.all_reduce = "host-mpi";
+  f.tuning.expected_steps = 49;
+  f.tuning.step_seconds = 0.25;
+  f.tuning.cap_seconds = 1.225;
+  f.tuning.budget_seconds = f.tuning.grid_budget_seconds = 0.125;
+  f.tuning.seconds = 1.125;
   f.setup_seconds = 0.125;
   f.start_steps = 19;
   f.steps = 49;

@@ -263,7 +263,8 @@ const std::vector<Mistake> out_of_range{
     {"NegativeTolerance", "solver: {tolerance: -1e-8}",
      "x.yaml:1: solver.tolerance: given '-1e-8'; allowed: a number >= 0 and < 1"},
     {"NegativeBudget", "gather_scatter: {tuning: {budget_seconds: -1}}",
-     "x.yaml:1: gather_scatter.tuning.budget_seconds: given '-1'; allowed: a finite number >= 0"},
+     "x.yaml:1: gather_scatter.tuning.budget_seconds: given '-1'; allowed: auto, or a finite "
+     "number >= 0"},
     {"NoRounds", "gather_scatter: {tuning: {minimum_rounds: 0}}",
      "x.yaml:1: gather_scatter.tuning.minimum_rounds: given '0'; allowed: an integer from 1 to "
      "10000"},

@@ -64,6 +64,7 @@ TEST(CaseDefaults, AreThoseDocumented) {
     EXPECT_EQ(run.strategies[s], all_strategies()[s].name);
   EXPECT_EQ(run.field_kind, (FieldKind{1, Precision::double_}));
   EXPECT_EQ(run.tuning.budget_seconds, 2.0);
+  EXPECT_FALSE(run.budget_given);
   EXPECT_EQ(run.tuning.minimum_rounds, 5);
   EXPECT_TRUE(run.tuning.early_stop);
   EXPECT_EQ(run.report_json, "nekbone-k.json");
@@ -118,6 +119,7 @@ memory: {limit_gib: 1.5}
   EXPECT_EQ(run.vector_ops, VectorOps::kokkos_kernels);
   EXPECT_THAT(run.strategies, ElementsAre("device-pairwise", "host-alltoall"));
   EXPECT_EQ(run.tuning.budget_seconds, 0.0);
+  EXPECT_TRUE(run.budget_given);
   EXPECT_EQ(run.tuning.minimum_rounds, 10000);
   EXPECT_FALSE(run.tuning.early_stop);
   EXPECT_EQ(run.error_bound, 0.5);

@@ -66,9 +66,9 @@ TEST(LibraryOptions, MessagesSayWhatIsAllowed) {
       contains(message_of("strategies=[pairwise]"), "[device-pairwise] of: device-pairwise, "));
   EXPECT_TRUE(contains(message_of("strategies="), "option 'strategies' is ''"));
   for (const char* const value : {"-1", "1s", "nan", "inf", "", "1 2"})
-    EXPECT_TRUE(contains(
-        message_of(std::string("tuning.budget_seconds=") + value),
-        "option 'tuning.budget_seconds' is '" + std::string(value) + "'; allowed: a number >= 0"))
+    EXPECT_TRUE(contains(message_of(std::string("tuning.budget_seconds=") + value),
+                         "option 'tuning.budget_seconds' is '" + std::string(value) +
+                             "'; allowed: auto, or a number >= 0"))
         << value;
   for (const char* const value : {"0", "-3", "2.5", "10001", "99999999999"})
     EXPECT_TRUE(contains(message_of(std::string("tuning.minimum_rounds=") + value),

@@ -113,6 +113,38 @@ TEST(ReportFlow, HasTheBandwidthOfEachPart) {
   EXPECT_EQ(json_of_flow(run)["parts_bytes"]["velocity"], 0);
 }
 
+TEST(ReportFlow, HasWhatTuningTookAndItsCap) {
+  RunRecord run = flow_run();
+  FlowTuning& tuning = run.flow->tuning;
+  EXPECT_TRUE(contains_words(
+      text_of_flow(run),
+      " tuning 1.125 s; cap 1.225 s, 10 % of 12.25 s expected for 49 steps steps 49, "))
+      << text_of_flow(run);
+  EXPECT_EQ(json_of_flow(run)["tuning"],
+            nlohmann::json::parse(R"({"tune_s": 1.125, "expected_steps": 49,
+                "expected_step_s": 0.25, "expected_s": 12.25, "cap_s": 1.225, "budget_s": 0.125,
+                "no_cap": null})"));
+  tuning.seconds = 1.5;
+  EXPECT_TRUE(contains_words(text_of_flow(run),
+                             "for 49 steps; verification and the minimum number of rounds took "
+                             "longer"))
+      << text_of_flow(run);
+
+  tuning.cap_seconds.reset();
+  tuning.why_no_cap = "the input gives a budget";
+  EXPECT_TRUE(contains_words(text_of_flow(run),
+                             "tuning 1.500 s; no cap, because the input gives a budget; 12.25 s "
+                             "expected for 49 steps"))
+      << text_of_flow(run);
+  EXPECT_EQ(json_of_flow(run)["tuning"]["cap_s"], nullptr);
+  EXPECT_EQ(json_of_flow(run)["tuning"]["no_cap"], "the input gives a budget");
+
+  tuning.step_seconds.reset();
+  EXPECT_TRUE(contains_words(text_of_flow(run), "because the input gives a budget steps 49"))
+      << text_of_flow(run);
+  EXPECT_EQ(json_of_flow(run)["tuning"]["expected_s"], nullptr);
+}
+
 TEST(ReportFlow, HasARowPerTime) {
   const std::vector<std::string> rows = rows_in(text_of_flow(flow_run()));
   ASSERT_EQ(rows.size(), 4u);
