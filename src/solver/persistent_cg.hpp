@@ -23,14 +23,14 @@ struct PersistentCgData {
 
 /// Iterations of the pipelined variant on one GPU by one kernel, all of whose teams run at once.
 /// Two barriers of all teams per iteration replace three kernels, and vectors that only one thread
-/// uses stay in team scratch from iteration to iteration. On small meshes, where kernels begin and
+/// uses stay in shared memory from iteration to iteration. On small meshes, where kernels begin and
 /// end most of the time, that is faster. On large meshes the vectors do not fit, and many small
 /// teams hide more latency.
 class PersistentCg {
  public:
   /// Keeps λ, and references to the vectors. Throws UnavailableError if kernels run on the host, if
   /// there are several ranks, if the order is not compiled, or if the vectors do not fit in the
-  /// scratch of the GPU: 227 KB per multiprocessor on an H100. Not collective.
+  /// shared memory of the GPU: 227 KB per multiprocessor on an H100. Not collective.
   PersistentCg(const EllipticOperator& a, const PersistentCgData& data);
 
   /// Launches iterations, which end early if the solve ends. Does not wait.

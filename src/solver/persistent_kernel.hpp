@@ -73,7 +73,7 @@ class PersistentKernel
     const std::int64_t slots = std::int64_t{kernel.m_entries} * team_size;
     const std::int64_t bytes = sizeof(double) * (n_kept * slots + tiles);
     if (bytes > limits.scratch_bytes - declared_bytes)
-      throw UnavailableError("its vectors do not fit in the scratch of the multiprocessors");
+      throw UnavailableError("its vectors do not fit in the shared memory of the GPU");
     kernel.m_slots = static_cast<int>(slots);
     const CooperativeKernel<PersistentKernel> cooperative(static_cast<int>(teams), team_size,
                                                           static_cast<std::size_t>(bytes));
