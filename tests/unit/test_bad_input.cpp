@@ -352,8 +352,8 @@ const std::vector<Mistake> unknown_words{
      "x.yaml:1: solver.variant: given 'chronopoulos'; allowed: one of auto, classic, "
      "single-reduction, pipelined"},
     {"Launch", "solver: {launch: graphs}",
-     "x.yaml:1: solver.launch: given 'graphs'; allowed: one of auto, host, plain, graph; did you "
-     "mean 'graph'?"},
+     "x.yaml:1: solver.launch: given 'graphs'; allowed: one of auto, host, plain, graph, "
+     "persistent; did you mean 'graph'?"},
     {"VectorOps", "solver: {vector_ops: kokkos_kernels}",
      "x.yaml:1: solver.vector_ops: given 'kokkos_kernels'; allowed: one of fused, kokkos-kernels; "
      "did you mean 'kokkos-kernels'?"},
@@ -423,7 +423,7 @@ const std::vector<Mistake> keys_that_do_not_fit{
      "classic"},
     {"HostWithAnotherVariant", "solver:\n  variant: pipelined\n  launch: host\n",
      "x.yaml:3: solver.launch: given solver.launch host with solver.variant pipelined; allowed: "
-     "launch host with variant classic, or launch plain or graph"},
+     "launch host with variant classic, persistent with pipelined, or launch plain or graph"},
     {"DeterministicAheadOfTheHost", "deterministic: true\nsolver: {launch: plain}\n",
      "x.yaml:2: solver.launch: given solver.launch plain with solver.variant auto and "
      "deterministic true; "
@@ -704,20 +704,28 @@ INSTANTIATE_TEST_SUITE_P(MalformedOverrides, BadInput, testing::ValuesIn(malform
                          test_name);
 
 TEST(BadInputMessage, NamesTheLaunchThatTheBuildLacks) {
-  const auto given = [] { parse_case("solver: {launch: graph}", "x.yaml", {}, 1); };
-  if (!is_host_device) {
-    EXPECT_NO_THROW(given());
-    return;
+  for (const std::string launch : {"graph", "persistent"}) {
+    const auto given = [&] { parse_case("solver: {launch: " + launch + "}", "x.yaml", {}, 1); };
+    if (!is_host_device) {
+      EXPECT_NO_THROW(given());
+      continue;
+    }
+    try {
+      given();
+      FAIL();
+    } catch (const InputError& error) {
+      EXPECT_EQ(error.what(), "x.yaml:1: solver.launch: given solver.launch " + launch +
+                                  " with solver.variant auto, but kernels of this build run on the "
+                                  "host; allowed: auto, host or plain");
+    }
   }
-  try {
-    given();
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(),
-                 "x.yaml:1: solver.launch: given solver.launch graph with solver.variant auto, but "
-                 "kernels of this build run on the host; allowed: auto, "
-                 "host or plain");
-  }
+}
+
+TEST(BadInputMessage, NamesTheVariantOfThePersistentKernel) {
+  if (is_host_device) GTEST_SKIP() << "kernels run on the host";
+  EXPECT_NO_THROW(parse_case("solver: {launch: persistent, variant: pipelined}", "x.yaml", {}, 1));
+  EXPECT_THROW(parse_case("solver: {launch: persistent, variant: classic}", "x.yaml", {}, 1),
+               InputError);
 }
 
 TEST(BadInputMessage, NamesWhatTheBuildLacks) {
