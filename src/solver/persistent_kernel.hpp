@@ -87,7 +87,8 @@ class PersistentKernel
 
   __device__ void operator()(CooperativeTeam team, double* scratch) const {
     __shared__ double sums[n_products * most_warps];
-    __shared__ alignas(CgState) char shared_state[sizeof(CgState)];
+    static_assert(alignof(CgState) <= alignof(double));  // CUDA declares no shared class here
+    __shared__ double shared_state[(sizeof(CgState) + sizeof(double) - 1) / sizeof(double)];
     CgState& state = *reinterpret_cast<CgState*>(shared_state);
     const bool is_first = team.team_rank() == 0;
     // All teams advance the same state; the first one also tells its history.
