@@ -6,17 +6,21 @@
 #include <type_traits>
 
 #include "core/launch_shape.hpp"
+#include "operators/axhelm/axhelm_bricks.hpp"
 #include "operators/axhelm/axhelm_cpu.hpp"
 #include "operators/axhelm/axhelm_gpu.hpp"
 #include "operators/axhelm/axhelm_shape.hpp"
 
 namespace nekbone_k {
 
-/// The body that a shape is for.
+/// The body that a shape is for. Floats are affine on bricks only; see SingleFactors.
 template <int order, Geometry geometry, SurfaceResults surface_results, class Shape, class T>
-using AxhelmBodyOf = std::conditional_t<Shape::body == AxhelmBody::cpu,
-                                        AxhelmCpu<order, geometry, surface_results, Shape, T>,
-                                        AxhelmGpu<order, geometry, surface_results, Shape, T>>;
+using AxhelmBodyOf =
+    std::conditional_t<Shape::body == AxhelmBody::gpu,
+                       AxhelmGpu<order, geometry, surface_results, Shape, T>,
+                       std::conditional_t<geometry == Geometry::affine && std::is_same_v<T, float>,
+                                          AxhelmBricks<order, geometry, surface_results, Shape, T>,
+                                          AxhelmCpu<order, geometry, surface_results, Shape, T>>>;
 
 /// A team applies the operator to some blocks of elements; each lane is an element.
 template <int order, Geometry geometry = Geometry::stored,

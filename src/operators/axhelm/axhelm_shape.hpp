@@ -7,7 +7,8 @@
 
 namespace nekbone_k {
 
-/// The body of the element kernel that a shape is for: AxhelmCpu or AxhelmGpu.
+/// The body of the element kernel that a shape is for: AxhelmCpu or, for floats on bricks,
+/// AxhelmBricks; AxhelmGpu.
 enum class AxhelmBody { cpu, gpu };
 
 /// The launch shape of the element kernel at one compiled order. The nodes of an element at one (i,
