@@ -4,9 +4,19 @@
 #pragma once
 
 #include <Kokkos_SIMD.hpp>
+#include <bit>
 #include <type_traits>
 
 #include "core/types.hpp"
+
+// GPU builds have one lane, whatever the CPU.
+#if !defined(KOKKOS_ENABLE_CUDA) && !defined(KOKKOS_ENABLE_HIP)
+#if defined(KOKKOS_ARCH_AVX512XEON)
+#define NEKBONE_K_AVX512
+#elif defined(KOKKOS_ARCH_AVX2)
+#define NEKBONE_K_AVX2
+#endif
+#endif
 
 namespace nekbone_k {
 
@@ -46,19 +56,41 @@ KOKKOS_FORCEINLINE_FUNCTION void write_lanes(T* to, const LanesOf<T>& value) {
 
 /// from[index[0]], from[index[1]] and so on. `index` needs no alignment; indices may be negative.
 /// Below eight lanes it loads one by one, because the gather instruction of AVX2 gains nothing.
+///
+/// Elements side by side mostly have neighbouring entries. With AVX-512, a run of them around the
+/// middle lane is loaded at once, and only the rest lane by lane, because gather instructions are
+/// slow.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION LanesOf<T> gather_lanes(const T* from, const LocalIndex* index) {
   if constexpr (Lanes::size() == 1) {
     return LanesOf<T>(from[index[0]]);
-  } else if constexpr (Lanes::size() < 8) {
-    return LanesOf<T>([&](std::size_t lane) { return from[index[lane]]; });
   } else {
-    Kokkos::Experimental::simd<LocalIndex, Lanes::abi_type> indices;
-    indices.copy_from(index, Kokkos::Experimental::simd_flag_default);
-    LanesOf<T> value(T(0));
-    Kokkos::Experimental::where(typename LanesOf<T>::mask_type(true), value)
-        .gather_from(from, indices);
-    return value;
+#if defined(NEKBONE_K_AVX512)
+    static_assert(Lanes::size() == 8);
+    constexpr int middle = 4;
+    const __m256i run = _mm256_add_epi32(_mm256_set1_epi32(index[middle]),
+                                         _mm256_setr_epi32(-4, -3, -2, -1, 0, 1, 2, 3));
+    unsigned rest =
+        _mm256_cmpneq_epi32_mask(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(index)), run);
+    const T* const first = from + index[middle] - middle;
+    if (rest == 0) return read_lanes(first);
+    const auto in_run = static_cast<__mmask8>(~rest);
+    if constexpr (std::is_same_v<T, float>) {
+      __m256 value = _mm256_maskz_loadu_ps(in_run, first);
+      for (; rest != 0; rest &= rest - 1)
+        value = _mm256_mask_broadcastss_ps(value, static_cast<__mmask8>(rest & -rest),
+                                           _mm_load_ss(from + index[std::countr_zero(rest)]));
+      return LanesOf<T>(value);
+    } else {
+      __m512d value = _mm512_maskz_loadu_pd(in_run, first);
+      for (; rest != 0; rest &= rest - 1)
+        value = _mm512_mask_broadcastsd_pd(value, static_cast<__mmask8>(rest & -rest),
+                                           _mm_load_sd(from + index[std::countr_zero(rest)]));
+      return LanesOf<T>(value);
+    }
+#else
+    return LanesOf<T>([&](std::size_t lane) { return from[index[lane]]; });
+#endif
   }
 }
 

@@ -46,6 +46,20 @@ TYPED_TEST(LanesOfType, GathersByIndicesOfEitherSign) {
   for (int lane = 0; lane < lanes; ++lane) EXPECT_EQ(value[lane], middle[index[lane + 1]]);
 }
 
+TYPED_TEST(LanesOfType, GathersARunWithOtherLanes) {
+  using T = TypeParam;
+  std::vector<T> from(5 * lanes);
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = T(i) + T(0.25);
+  const T* const middle = from.data() + lanes;
+  for (unsigned others = 0; others < (1u << lanes); ++others) {
+    std::vector<LocalIndex> index(lanes);
+    for (int lane = 0; lane < lanes; ++lane)
+      index[lane] = (others >> lane & 1) ? (lane % 2 == 0 ? 3 * lanes : -lane) : lane;
+    const auto value = gather_lanes(middle, index.data());
+    for (int lane = 0; lane < lanes; ++lane) EXPECT_EQ(value[lane], middle[index[lane]]);
+  }
+}
+
 // (1 + ε)² - (1 + 2ε) = ε², which is lost if the product is rounded.
 TYPED_TEST(LanesOfType, FusesWithOneRounding) {
   using T = TypeParam;

@@ -8,15 +8,6 @@
 
 #include "operators/element_layout.hpp"
 
-// GPU builds have one lane, whatever the CPU.
-#if !defined(KOKKOS_ENABLE_CUDA) && !defined(KOKKOS_ENABLE_HIP)
-#if defined(KOKKOS_ARCH_AVX512XEON)
-#define NEKBONE_K_AVX512
-#elif defined(KOKKOS_ARCH_AVX2)
-#define NEKBONE_K_AVX2
-#endif
-#endif
-
 namespace nekbone_k {
 
 /// Two blocks that are processed together; `second` is `first` if there is no other.
