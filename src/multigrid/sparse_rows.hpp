@@ -32,7 +32,8 @@ class SparseRows {
         m_columns(to_device("nekbone_k: columns", rows.columns)),
         m_values(to_device("nekbone_k: values of rows", rows.values)) {}
 
-  /// y(row) = Σ value · x(column), for all rows, in the order of their entries. Device memory.
+  /// y(row) = Σ value · x(column), for all rows, in an order that depends only on the row. Device
+  /// memory.
   void multiply(const std::string& label, const ConstDeviceVector<T>& x,
                 const DeviceVector<T>& y) const {
     const ConstDeviceVector<LocalIndex> ends = m_ends, columns = m_columns;
@@ -40,10 +41,17 @@ class SparseRows {
     Kokkos::parallel_for(
         label, Kokkos::RangePolicy<ExecutionSpace>(0, m_ends.extent(0)),
         KOKKOS_LAMBDA(const LocalIndex row) {
-          T sum = 0;
-          for (LocalIndex at = row == 0 ? 0 : ends(row - 1); at < ends(row); ++at)
-            sum += values(at) * x(columns(at));
-          y(row) = sum;
+          // Several sums, so that none waits for the last addition.
+          constexpr int n_sums = 4;
+          T sums[n_sums] = {};
+          const LocalIndex end = ends(row);
+          LocalIndex at = row == 0 ? 0 : ends(row - 1);
+          for (; at + n_sums <= end; at += n_sums) {
+            NEKBONE_K_UNROLL
+            for (int s = 0; s < n_sums; ++s) sums[s] += values(at + s) * x(columns(at + s));
+          }
+          for (; at < end; ++at) sums[0] += values(at) * x(columns(at));
+          y(row) = (sums[0] + sums[1]) + (sums[2] + sums[3]);
         });
   }
 

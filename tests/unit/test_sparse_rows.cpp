@@ -42,8 +42,27 @@ TYPED_TEST(SparseRowsOf, MultipliesAsADenseMatrix) {
   EXPECT_EQ(host_values(y), expected);
 }
 
+TYPED_TEST(SparseRowsOf, MultipliesRowsOfAnyLength) {
+  constexpr LocalIndex n = 14;
+  typename SparseRows<TypeParam>::Builder builder;
+  std::vector<TypeParam> x, expected;
+  for (LocalIndex length = 0; length < n; ++length) {
+    TypeParam sum = 0;
+    x.push_back(TypeParam(length * length + 1));
+    for (LocalIndex column = 0; column < length; ++column) {
+      builder.add(column, 3 + column);
+      sum += TypeParam(3 + column) * x[column];
+    }
+    builder.end_row();
+    expected.push_back(sum);
+  }
+  const DeviceVector<TypeParam> y("y", n);
+  SparseRows<TypeParam>(builder).multiply("rows", to_device("x", x), y);
+  EXPECT_EQ(host_values(y), expected);
+}
+
 // 1 is lost beside 2^60, so sums depend on the order.
-TYPED_TEST(SparseRowsOf, AddsInTheOrderOfEntries) {
+TYPED_TEST(SparseRowsOf, AddsInAnOrderOfTheRow) {
   typename SparseRows<TypeParam>::Builder builder;
   for (const LocalIndex column : {0, 1, 2}) builder.add(column, 1);
   builder.end_row();
