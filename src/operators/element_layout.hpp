@@ -51,7 +51,7 @@ struct ElementLayout {
   KOKKOS_FUNCTION static constexpr int last_layer(int nq) {
     return nq * nq + (nq - 2) * surface_stride(nq);
   }
-  KOKKOS_FUNCTION static constexpr Column column(int nq, int i, int j) {
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr Column column(int nq, int i, int j) {
     if (i > 0 && j > 0 && i < nq - 1 && j < nq - 1)
       return {false, j * nq + i, (j - 1) * (nq - 2) + i - 1};
     int on_rim = nq + 2 * (j - 1) + (i == 0 ? 0 : 1);
