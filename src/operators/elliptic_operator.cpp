@@ -19,6 +19,7 @@ constexpr LocalIndex points_at_a_time = LaunchShape<ExecutionSpace>::points_at_a
 template <class T>
 void begin_rows(const DeviceVector<T>& au, LocalIndex begin, LocalIndex end,
                 const EntryWork& before) {
+  if (begin == end) return;
   if (before) before(begin, end);
   Kokkos::deep_copy(ExecutionSpace(), Kokkos::subview(au, std::pair(begin, end)), T(0));
 }
