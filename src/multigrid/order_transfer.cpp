@@ -17,11 +17,12 @@ constexpr int known(StaticNq<nq>) {
 }
 constexpr int known(RunTimeNq) { return 0; }
 
-/// Applies a matrix (n_to, n_from) along all three directions of a block of elements, one direction
-/// at a time.
+/// Applies a matrix (n_to, n_from) along all three directions of a block of elements, or of two
+/// blocks that share a register, one direction at a time.
 template <class T, class From, class To>
 struct TransferKernel {
-  using Lanes = LanesOf<T>;
+  static constexpr int blocks_at_once = blocks_of_register<T>;
+  using Lanes = typename AxhelmLanes<T, blocks_at_once>::Type;
   /// Values of a line that a CPU copies to registers.
   static constexpr int copied = is_host_device ? known(From{}) : 0;
 
@@ -32,14 +33,23 @@ struct TransferKernel {
 
   KOKKOS_FUNCTION void operator()(const Team& team) const {
     const int n_from = from.nq, n_to = to.nq;
-    const LocalIndex block = team.league_rank();
+    const LocalIndex block = team.league_rank() * blocks_at_once;
+    const LocalIndex last = block + blocks_at_once <= from.args.last_block
+                                ? block + blocks_at_once - 1
+                                : from.args.last_block - 1;
+    const auto blocks = [&] {
+      if constexpr (blocks_at_once == 1)
+        return block;
+      else
+        return BlockPair{block, last};
+    }();
     auto* const values =
         static_cast<Lanes*>(team.team_scratch(scratch_level(n_from, n_to))
                                 .get_shmem_aligned(used_bytes(n_from, n_to), alignof(Lanes)));
     Lanes* const one = values;
     Lanes* const other = values + largest(n_from, n_to);
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, n_from * n_from), [&](int column) {
-      from.load(block, ElementLayout::column(n_from, column % n_from, column / n_from),
+      from.load(blocks, ElementLayout::column(n_from, column % n_from, column / n_from),
                 [&](int k, const Lanes& value) { one[k * n_from * n_from + column] = value; });
     });
     team.team_barrier();
@@ -54,9 +64,25 @@ struct TransferKernel {
     contract(
         team, one, other, n_to * n_to, [=](int line) { return line; }, n_to * n_to,
         [=](int line) { return line; }, n_to * n_to);
+    write<0>(team, block, other);
+    if constexpr (blocks_at_once == 2)
+      if (last != block) write<1>(team, last, other);
+  }
+
+  /// Writes the values of the block that is `part` of the register.
+  template <int part>
+  KOKKOS_FORCEINLINE_FUNCTION void write(const Team& team, LocalIndex block,
+                                         const Lanes* values) const {
+    const int n_to = to.nq;
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, n_to * n_to), [&](int column) {
       const auto at = ElementLayout::column(n_to, column % n_to, column / n_to);
-      const auto get = [&](int k) { return other[k * n_to * n_to + column]; };
+      const auto get = [&](int k) {
+        const Lanes& value = values[k * n_to * n_to + column];
+        if constexpr (blocks_at_once == 1)
+          return value;
+        else
+          return AxhelmLanes<T, 2>::template of<part>(value);
+      };
       if (to_rows)
         to.put(block, at, get);
       else
@@ -107,10 +133,10 @@ struct TransferKernel {
   }
 
   void run(const char* label) const {
-    const LocalIndex blocks = from.args.layout.n_blocks();
-    if (blocks == 0) return;
+    const LocalIndex teams = (from.args.last_block + blocks_at_once - 1) / blocks_at_once;
+    if (teams == 0) return;
     const int n_from = from.nq, n_to = to.nq, lines = n_from > n_to ? n_from * n_from : n_to * n_to;
-    Kokkos::TeamPolicy<ExecutionSpace> policy(blocks, is_host_device ? 1 : (lines + 31) / 32 * 32);
+    Kokkos::TeamPolicy<ExecutionSpace> policy(teams, is_host_device ? 1 : (lines + 31) / 32 * 32);
     policy.set_scratch_size(scratch_level(n_from, n_to),
                             Kokkos::PerTeam(used_bytes(n_from, n_to) + alignof(Lanes)));
     Kokkos::parallel_for(label, policy, *this);
@@ -121,6 +147,7 @@ template <class T>
 AxhelmArgumentsOf<T> reads(const AssembledSpace& space, const DeviceVector<T>& from) {
   AxhelmArgumentsOf<T> arguments;
   arguments.layout = space.layout();
+  arguments.last_block = space.layout().n_blocks();
   arguments.interior_begin = space.interior_begin();
   arguments.surface_entries = space.surface_entries().reader();
   arguments.u = from;

@@ -66,6 +66,13 @@ struct AxhelmLanes<float, 2> {
 #endif
   }
 };
+
+/// x y + z, rounded once.
+KOKKOS_FORCEINLINE_FUNCTION AxhelmLanes<float, 2>::Type fused_multiply_add(
+    const AxhelmLanes<float, 2>::Type& x, const AxhelmLanes<float, 2>::Type& y,
+    const AxhelmLanes<float, 2>::Type& z) {
+  return Kokkos::fma(x, y, z);
+}
 #endif
 
 /// Adds the lanes of a value to to[index[0]], to[index[1]] and so on, or puts them there. Skips an
