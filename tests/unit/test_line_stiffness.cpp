@@ -39,7 +39,8 @@ void compare_with_matrices() {
           sum += term;
           size += std::abs(term);
         }
-      EXPECT_NEAR(line[i][lane], sum, 10 * std::numeric_limits<T>::epsilon() * size)
+      // Rounding of a sum of Nq^2 terms.
+      EXPECT_NEAR(line[i][lane], sum, nq * nq * std::numeric_limits<T>::epsilon() * size)
           << "Nq " << nq << ", i " << i;
     }
 }
