@@ -26,7 +26,7 @@ int expected_steps(const Case& input, int done);
 /// The expected time of a step in s, from the unique DOFs of a component, the copy bandwidth of all
 /// ranks together in B/s, and the launch of a kernel in s. It is the time of 600 doubles per DOF
 /// and of 400 launches, to which measured flows come close if projection leaves an iteration or
-/// none (docs/tuning.md#short-flows).
+/// none (docs/tuning.md, Short flows).
 double expected_step_seconds(double dofs, double copy_bandwidth, double launch_seconds);
 
 /// The budget of an exchange in s under a cap of the whole tuning: `cap_seconds` / tuning_parts, at
