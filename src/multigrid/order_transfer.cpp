@@ -34,15 +34,7 @@ struct TransferKernel {
   KOKKOS_FUNCTION void operator()(const Team& team) const {
     const int n_from = from.nq, n_to = to.nq;
     const LocalIndex block = team.league_rank() * blocks_at_once;
-    const LocalIndex last = block + blocks_at_once <= from.args.last_block
-                                ? block + blocks_at_once - 1
-                                : from.args.last_block - 1;
-    const auto blocks = [&] {
-      if constexpr (blocks_at_once == 1)
-        return block;
-      else
-        return BlockPair{block, last};
-    }();
+    const auto blocks = blocks_from<blocks_at_once>(block, from.args.last_block);
     auto* const values =
         static_cast<Lanes*>(team.team_scratch(scratch_level(n_from, n_to))
                                 .get_shmem_aligned(used_bytes(n_from, n_to), alignof(Lanes)));
@@ -66,7 +58,7 @@ struct TransferKernel {
         [=](int line) { return line; }, n_to * n_to);
     write<0>(team, block, other);
     if constexpr (blocks_at_once == 2)
-      if (last != block) write<1>(team, last, other);
+      if (last_of(blocks) != block) write<1>(team, last_of(blocks), other);
   }
 
   /// Writes the values of the block that is `part` of the register.
@@ -77,11 +69,7 @@ struct TransferKernel {
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, n_to * n_to), [&](int column) {
       const auto at = ElementLayout::column(n_to, column % n_to, column / n_to);
       const auto get = [&](int k) {
-        const Lanes& value = values[k * n_to * n_to + column];
-        if constexpr (blocks_at_once == 1)
-          return value;
-        else
-          return AxhelmLanes<T, 2>::template of<part>(value);
+        return AxhelmLanes<T, blocks_at_once>::template of<part>(values[k * n_to * n_to + column]);
       };
       if (to_rows)
         to.put(block, at, get);

@@ -42,14 +42,8 @@ class AxhelmBricks : protected AxhelmPieces<order, geometry, surface_results, Sh
   KOKKOS_FUNCTION void operator()(const Team& team) const {
     const AxhelmArgumentsOf<T>& args = m_elements.args;
     const LocalIndex block = args.first_block + team.league_rank() * blocks_at_once;
-    const LocalIndex last = block + blocks_at_once <= args.last_block ? block + blocks_at_once - 1
-                                                                      : args.last_block - 1;
-    const auto blocks = [&] {
-      if constexpr (blocks_at_once == 1)
-        return block;
-      else
-        return BlockPair{block, last};
-    }();
+    const auto blocks = blocks_from<blocks_at_once>(block, args.last_block);
+    [[maybe_unused]] const LocalIndex last = last_of(blocks);
     const auto factor = BlockFactors<geometry, T, blocks_at_once>(m_elements, blocks)(0, 0, 0);
     const Lanes mass = args.lambda * factor.determinant();
     Lanes u[nq * stride];  // value k of column c is at k * stride + c

@@ -52,14 +52,8 @@ class AxhelmCpu : protected AxhelmPieces<order, geometry, surface_results, Shape
     const AxhelmArgumentsOf<T>& args = m_elements.args;
     const T lambda = args.lambda;
     const LocalIndex block = args.first_block + team.league_rank() * blocks_at_once;
-    const LocalIndex last = block + blocks_at_once <= args.last_block ? block + blocks_at_once - 1
-                                                                      : args.last_block - 1;
-    const auto blocks = [&] {
-      if constexpr (blocks_at_once == 1)
-        return block;
-      else
-        return BlockPair{block, last};
-    }();
+    const auto blocks = blocks_from<blocks_at_once>(block, args.last_block);
+    [[maybe_unused]] const LocalIndex last = last_of(blocks);
     const BlockFactors<geometry, T, blocks_at_once> computed(m_elements, blocks);
     Prefetch prefetch(m_elements, block);
     Lanes u[nq * stride];  // value k of column c is at k * stride + c; becomes Au

@@ -21,7 +21,26 @@ struct AxhelmLanes;
 template <class T>
 struct AxhelmLanes<T, 1> {
   using Type = LanesOf<T>;
+
+  /// The lanes of the only block.
+  template <int block>
+  KOKKOS_FORCEINLINE_FUNCTION static const Type& of(const Type& value) {
+    static_assert(block == 0);
+    return value;
+  }
 };
+
+/// The n blocks from `first` on in a range that ends before `end`: a block, or a BlockPair.
+template <int n>
+KOKKOS_FORCEINLINE_FUNCTION auto blocks_from(LocalIndex first, LocalIndex end) {
+  static_assert(n == 1 || n == 2);
+  if constexpr (n == 1)
+    return first;
+  else
+    return BlockPair{first, first + 1 < end ? first + 1 : first};
+}
+KOKKOS_FORCEINLINE_FUNCTION LocalIndex last_of(LocalIndex block) { return block; }
+KOKKOS_FORCEINLINE_FUNCTION LocalIndex last_of(const BlockPair& blocks) { return blocks.second; }
 
 /// Blocks that fill a register of a CPU. One block of floats fills half of it, because it has as
 /// many lanes as a block of doubles.

@@ -83,12 +83,7 @@ class AxhelmPieces {
                                                 int stride) const {
     const Column at = column_of(column);
     const auto result = [&](int k) {
-      const auto value = [&] {
-        if constexpr (blocks_at_once == 1)
-          return u[k * stride];
-        else
-          return AxhelmLanes<T, 2>::template of<part>(u[k * stride]);
-      }();
+      const auto value = AxhelmLanes<T, blocks_at_once>::template of<part>(u[k * stride]);
       return at.root_weight * (m_root_weight[k] * value);
     };
     if constexpr (surface_results == SurfaceResults::stored)

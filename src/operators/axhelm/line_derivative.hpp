@@ -9,6 +9,18 @@
 
 namespace nekbone_k {
 
+/// The parts of the values of a line that are even and odd about its middle: x_m + x_{N-m} and x_m
+/// - x_{N-m} for the first half of the nodes.
+template <int nq, class Value>
+KOKKOS_FORCEINLINE_FUNCTION void split_line(const Value (&x)[nq], Value (&even)[nq / 2],
+                                            Value (&odd)[nq / 2]) {
+  NEKBONE_K_UNROLL
+  for (int m = 0; m < nq / 2; ++m) {
+    even[m] = x[m] + x[nq - 1 - m];
+    odd[m] = x[m] - x[nq - 1 - m];
+  }
+}
+
 /// ŷ = D̂ x̂ for the Nq values of a line of nodes; each is a `T` or LanesOf<T>.
 ///
 /// D̂(i, m) = -D̂(N-i, N-m), because the GLL nodes are symmetric. The even part of x gives an odd y
@@ -43,11 +55,7 @@ class LineDerivative {
   template <class Value, class Set>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const Value (&x)[nq], const Set& set) const {
     Value even[half], odd[half];
-    NEKBONE_K_UNROLL
-    for (int m = 0; m < half; ++m) {
-      even[m] = x[m] + x[nq - 1 - m];
-      odd[m] = x[m] - x[nq - 1 - m];
-    }
+    split_line(x, even, odd);
     [[maybe_unused]] const Value middle = x[half];
     NEKBONE_K_UNROLL
     for (int i = 0; i < half; ++i) {

@@ -3,7 +3,7 @@
 /// The stiffness matrix of one line of nodes.
 #pragma once
 
-#include "operators/geometric_factors.hpp"
+#include "operators/axhelm/line_derivative.hpp"
 
 namespace nekbone_k {
 
@@ -32,11 +32,7 @@ class LineStiffness {
   template <class Value, class Set>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const Value (&x)[nq], const Set& set) const {
     Value even[half], odd[half];
-    NEKBONE_K_UNROLL
-    for (int m = 0; m < half; ++m) {
-      even[m] = x[m] + x[nq - 1 - m];
-      odd[m] = x[m] - x[nq - 1 - m];
-    }
+    split_line(x, even, odd);
     [[maybe_unused]] const Value middle = x[half];
     NEKBONE_K_UNROLL
     for (int i = 0; i < upper; ++i) {
