@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "mesh/gll.hpp"
+#include "support/applied_line.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -15,32 +16,18 @@ namespace {
 /// Compares the derivative of a line of Nq values with the matrix product.
 template <int nq, class T>
 void compare_with_matrix() {
-  using Lanes = LanesOf<T>;
   const GllBasis basis = make_gll_basis(nq - 1);
-  const LineDerivative<nq, T> derivative{ScaledBasis(basis)};
-  Lanes x[nq];
-  for (int m = 0; m < nq; ++m)
-    x[m] = Lanes(
-        [&](auto lane) { return T(std::sin(1.0 + 3 * m + 0.7 * static_cast<double>(lane))); });
-  Lanes line[nq];
-  for (int m = 0; m < nq; ++m) line[m] = x[m];
-  int set = 0;
-  // In place, as in the kernel.
-  derivative(line, [&](int i, const Lanes& value) {
-    line[i] = value;
-    ++set;
-  });
-  EXPECT_EQ(set, nq);
+  const AppliedLine<nq, T> line(LineDerivative<nq, T>{ScaledBasis(basis)});
   for (int lane = 0; lane < ElementLayout::lanes; ++lane)
     for (int i = 0; i < nq; ++i) {
       double sum = 0, size = 0;
       for (int m = 0; m < nq; ++m) {
         const double entry = std::sqrt(basis.weights[i]) * basis.derivative[i * nq + m] /
                              std::sqrt(basis.weights[m]);
-        sum += entry * x[m][lane];
-        size += std::abs(entry * x[m][lane]);
+        sum += entry * line.x[m][lane];
+        size += std::abs(entry * line.x[m][lane]);
       }
-      EXPECT_NEAR(line[i][lane], sum, 45 * std::numeric_limits<T>::epsilon() * size)
+      EXPECT_NEAR(line.result[i][lane], sum, 45 * std::numeric_limits<T>::epsilon() * size)
           << "Nq " << nq << ", i " << i;
     }
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "mesh/gll.hpp"
+#include "support/applied_line.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -15,32 +16,20 @@ namespace {
 /// Compares the stiffness matrix of a line of Nq values with the product of two matrices.
 template <int nq, class T>
 void compare_with_matrices() {
-  using Lanes = LanesOf<T>;
   const ScaledBasis basis(make_gll_basis(nq - 1));
-  const LineStiffness<nq, T> stiffness(basis);
-  Lanes x[nq], line[nq];
-  for (int m = 0; m < nq; ++m)
-    line[m] = x[m] = Lanes(
-        [&](auto lane) { return T(std::sin(1.0 + 3 * m + 0.7 * static_cast<double>(lane))); });
-  int set = 0;
-  // In place, as in the kernel.
-  stiffness(line, [&](int i, const Lanes& value) {
-    line[i] = value;
-    ++set;
-  });
-  EXPECT_EQ(set, nq);
+  const AppliedLine<nq, T> line(LineStiffness<nq, T>{basis});
   for (int lane = 0; lane < ElementLayout::lanes; ++lane)
     for (int i = 0; i < nq; ++i) {
       double sum = 0, size = 0;
       for (int q = 0; q < nq; ++q)
         for (int m = 0; m < nq; ++m) {
           const double term =
-              basis.derivative[q * nq + i] * basis.derivative[q * nq + m] * x[m][lane];
+              basis.derivative[q * nq + i] * basis.derivative[q * nq + m] * line.x[m][lane];
           sum += term;
           size += std::abs(term);
         }
       // Rounding of a sum of Nq^2 terms.
-      EXPECT_NEAR(line[i][lane], sum, nq * nq * std::numeric_limits<T>::epsilon() * size)
+      EXPECT_NEAR(line.result[i][lane], sum, nq * nq * std::numeric_limits<T>::epsilon() * size)
           << "Nq " << nq << ", i " << i;
     }
 }
