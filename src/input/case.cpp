@@ -108,8 +108,7 @@ void check_method(const YamlReader& solver_keys, const Case& run) {
   if (!run.solves() || !run.cg_methods().empty()) return;
   const std::string given = fmt::format("given solver.launch {} with solver.variant {}",
                                         name(run.launch), name(run.variant));
-  const bool is_pinned = run.launch != CgLaunchChoice::automatic;
-  if (is_host_device && is_pinned && needs_gpu(all_cg_launches[static_cast<int>(run.launch) - 1]))
+  if (is_host_device && needs_gpu(run.launch))
     solver_keys.fail("launch", given +
                                    ", but kernels of this build run on the host; allowed: auto, "
                                    "host or plain");

@@ -96,6 +96,12 @@ inline const char* name(CgLaunchChoice choice) {
                                              : name(all_cg_launches[static_cast<int>(choice) - 1]);
 }
 
+/// Whether a choice is one that only a GPU can launch.
+inline bool needs_gpu(CgLaunchChoice choice) {
+  return choice != CgLaunchChoice::automatic &&
+         needs_gpu(all_cg_launches[static_cast<int>(choice) - 1]);
+}
+
 /// Whether a choice has room for a variant or a launch.
 inline bool allows(CgVariantChoice choice, CgVariant variant) {
   return choice == CgVariantChoice::automatic ||
