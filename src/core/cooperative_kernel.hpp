@@ -19,7 +19,6 @@ class CooperativeTeam {
   __device__ explicit CooperativeTeam(unsigned* arrived) : m_arrived(arrived) {}
 
   __device__ int team_rank() const { return static_cast<int>(threadIdx.x); }
-  __device__ int team_size() const { return static_cast<int>(blockDim.x); }
   __device__ int league_rank() const { return static_cast<int>(blockIdx.x); }
   __device__ int league_size() const { return static_cast<int>(gridDim.x); }
   __device__ void team_barrier() const { __syncthreads(); }
@@ -57,8 +56,7 @@ template <int size>
 class PartOfTeam {
  public:
 #if defined(KOKKOS_ENABLE_CUDA)
-  static constexpr int warp = 32, barriers = 16;  // of a multiprocessor's team, one for all threads
-  static constexpr bool has_barrier = size % warp == 0;
+  static constexpr bool has_barrier = size % 32 == 0;  // whole warps
 #else
   static constexpr bool has_barrier = false;
 #endif
@@ -80,20 +78,17 @@ class PartOfTeam {
 };
 
 /// Adds a value per thread and number v over the threads of each warp. Lane 0 of warp w stores the
-/// sums in shared[w * n + v]. For all threads of a team.
+/// sums in shared[w * n + v]. For all threads of a team of whole warps.
 template <int n>
 __device__ void sum_over_warps(double (&values)[n], double* shared) {
   const int lane = threadIdx.x % warpSize, warp = threadIdx.x / warpSize;
-  const int n_lanes = min(warpSize, static_cast<int>(blockDim.x) - warp * warpSize);
   for (int distance = warpSize / 2; distance > 0; distance /= 2)
     for (int v = 0; v < n; ++v) {
 #if defined(KOKKOS_ENABLE_CUDA)
-      const unsigned lanes = n_lanes == 32 ? 0xffffffffU : (1U << n_lanes) - 1;
-      const double other = __shfl_down_sync(lanes, values[v], distance);
+      values[v] += __shfl_down_sync(0xffffffffU, values[v], distance);
 #else
-      const double other = __shfl_down(values[v], distance);
+      values[v] += __shfl_down(values[v], distance);
 #endif
-      if (lane + distance < n_lanes) values[v] += other;
     }
   if (lane == 0)
     for (int v = 0; v < n; ++v) shared[warp * n + v] = values[v];
@@ -101,14 +96,14 @@ __device__ void sum_over_warps(double (&values)[n], double* shared) {
 /// Adds those sums over the warps of the team.
 template <int n>
 __device__ void sum_of_warps(const double* shared, double (&values)[n]) {
-  const int n_warps = (static_cast<int>(blockDim.x) + warpSize - 1) / warpSize;
+  const int n_warps = static_cast<int>(blockDim.x) / warpSize;
   for (int v = 0; v < n; ++v) values[v] = 0;
   for (int w = 0; w < n_warps; ++w)
     for (int v = 0; v < n; ++v) values[v] += shared[w * n + v];
 }
 
 template <class Body>
-__global__ void __launch_bounds__(Body::most_threads, 1)
+__global__ void __launch_bounds__(Body::team_size, 1)
     cooperative_kernel(const Body body, unsigned* arrived) {
   extern __shared__ double cooperative_scratch[];
   body(CooperativeTeam(arrived), cooperative_scratch);
@@ -141,29 +136,27 @@ struct CooperativeLimits {
   }
 };
 
-/// Launches a functor as a cooperative kernel. `Body` has most_threads, the largest number of
-/// threads of a team, and operator()(CooperativeTeam, double* scratch of the team) const.
+/// Launches a functor as a cooperative kernel, with one team on each multiprocessor. `Body` has
+/// team_size, a number of whole warps, and operator()(CooperativeTeam, double* scratch of the team)
+/// const.
 template <class Body>
 class CooperativeKernel {
  public:
-  /// `teams` teams of `threads` threads with `scratch_bytes` each. Throws UnavailableError if the
-  /// device cannot run them at the same time.
-  CooperativeKernel(int teams, int threads, std::size_t scratch_bytes)
-      : m_teams(teams),
-        m_threads(threads),
+  /// Each team has `scratch_bytes`. Throws UnavailableError if a multiprocessor has no room for a
+  /// team.
+  CooperativeKernel(const CooperativeLimits& limits, std::size_t scratch_bytes)
+      : m_teams(limits.multiprocessors),
         m_scratch_bytes(scratch_bytes),
         m_arrived("nekbone_k: arrived teams") {
-    const CooperativeLimits limits = CooperativeLimits::get();
     int teams_each = 0;
     check_gpu(NEKBONE_K_GPU(FuncSetAttribute)(
                   kernel(), NEKBONE_K_GPU(FuncAttributeMaxDynamicSharedMemorySize),
                   static_cast<int>(scratch_bytes)),
               "asking for scratch");
     check_gpu(NEKBONE_K_GPU(OccupancyMaxActiveBlocksPerMultiprocessor)(
-                  &teams_each, cooperative_kernel<Body>, threads, scratch_bytes),
+                  &teams_each, cooperative_kernel<Body>, Body::team_size, scratch_bytes),
               "asking for the number of teams");
-    if (teams_each * limits.multiprocessors < teams)
-      throw UnavailableError("the GPU cannot run all teams at the same time");
+    if (teams_each == 0) throw UnavailableError("a multiprocessor has no room for a team");
   }
 
   /// Launches the kernel on `stream`. Does not wait.
@@ -173,7 +166,7 @@ class CooperativeKernel {
               "clearing a counter");
     unsigned* arrived = m_arrived.data();
     void* arguments[] = {const_cast<Body*>(&body), &arrived};
-    check_gpu(NEKBONE_K_GPU(LaunchCooperativeKernel)(kernel(), dim3(m_teams), dim3(m_threads),
+    check_gpu(NEKBONE_K_GPU(LaunchCooperativeKernel)(kernel(), dim3(m_teams), dim3(Body::team_size),
                                                      arguments, m_scratch_bytes, native),
               "launching a cooperative kernel");
   }
@@ -181,7 +174,7 @@ class CooperativeKernel {
  private:
   static const void* kernel() { return reinterpret_cast<const void*>(cooperative_kernel<Body>); }
 
-  int m_teams, m_threads;
+  int m_teams;
   std::size_t m_scratch_bytes;
   Kokkos::View<unsigned, DeviceMemory> m_arrived;
 };

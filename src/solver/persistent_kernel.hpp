@@ -18,8 +18,8 @@ namespace nekbone_k {
 template <int nq>
 struct PersistentShape : AxhelmShape<ExecutionSpace, nq> {
   using Usual = AxhelmShape<ExecutionSpace, nq>;
-  static constexpr int most_threads = 256;
-  static constexpr int blocks_per_team = most_threads / Usual::threads_per_element_block;
+  static constexpr int team_size = 256;
+  static constexpr int blocks_per_team = team_size / Usual::threads_per_element_block;
   static constexpr int factors_ahead = Usual::factors_ahead < 2 ? Usual::factors_ahead : 2;
 };
 
@@ -48,15 +48,14 @@ class PersistentKernel
   using Terms = PipelinedTerms<IdentityOrDiagonal>;
   using Values = typename Terms::template Loaded<double>;
   static constexpr int n_products = Terms::n_products;
-  static constexpr int least_threads = 256;
-  static constexpr int most_warps = 32;
+  static constexpr int most_warps = 8;
   /// Bytes that a team may declare itself.
   static constexpr int declared_bytes = 2048;
   /// Vectors that stay in scratch: x, r, p, s and t.
   static constexpr int n_kept = 5;
 
  public:
-  static constexpr int most_threads = Shape::most_threads;
+  static constexpr int team_size = Shape::team_size;
 
   /// A function that launches some iterations. Throws UnavailableError if the device cannot.
   static std::function<void(int)> launcher(const AxhelmArguments& elements,
@@ -66,17 +65,15 @@ class PersistentKernel
     const LocalIndex teams = limits.multiprocessors, n_blocks = elements.last_block;
     kernel.m_blocks_at_once = static_cast<int>(
         std::clamp<LocalIndex>((n_blocks + teams - 1) / teams, 1, Shape::blocks_per_team));
-    const int team_size = std::max(kernel.m_blocks_at_once * threads, least_threads);
-    const int room = (team_size + threads - 1) / threads;
-    const std::int64_t tiles = std::int64_t{room} * Elements::scratch_of_block;
+    constexpr int room = (team_size + threads - 1) / threads;  // idle threads have tiles, too
+    constexpr std::int64_t tiles = std::int64_t{room} * Elements::scratch_of_block;
     kernel.m_entries = (data.range.size + teams * team_size - 1) / (teams * team_size);
     const std::int64_t slots = std::int64_t{kernel.m_entries} * team_size;
     const std::int64_t bytes = sizeof(double) * (n_kept * slots + tiles);
     if (bytes > limits.scratch_bytes - declared_bytes)
       throw UnavailableError("its vectors do not fit in the shared memory of the GPU");
     kernel.m_slots = static_cast<int>(slots);
-    const CooperativeKernel<PersistentKernel> cooperative(static_cast<int>(teams), team_size,
-                                                          static_cast<std::size_t>(bytes));
+    const CooperativeKernel<PersistentKernel> cooperative(limits, static_cast<std::size_t>(bytes));
     kernel.m_parts =
         DeviceVector<EntryValues<n_products>>("nekbone_k: parts of products", 2 * teams);
     return [kernel, cooperative](int iterations) mutable {
@@ -87,11 +84,12 @@ class PersistentKernel
 
   __device__ void operator()(CooperativeTeam team, double* scratch) const {
     __shared__ double sums[n_products * most_warps];
-    static_assert(alignof(CgState) <= alignof(double));  // CUDA declares no shared class here
+    // Doubles, because CUDA allows no shared variable that has a constructor.
+    static_assert(alignof(CgState) <= alignof(double));
     __shared__ double shared_state[(sizeof(CgState) + sizeof(double) - 1) / sizeof(double)];
     CgState& state = *reinterpret_cast<CgState*>(shared_state);
     const bool is_first = team.team_rank() == 0;
-    // All teams advance the same state; the first one also tells its history.
+    // All teams advance the same state; the first one also keeps its history.
     CgScalars scalars = m_scalars;
     if (team.league_rank() > 0) scalars.history = {};
     const SetAlphaAndBeta set_scalars{scalars, SetAlphaAndBeta::Of::iterate};
@@ -109,7 +107,7 @@ class PersistentKernel
       apply_elements(team, scratch + n_kept * m_slots);
       team.arrive([] {});
       for (double& product : products) product = 0;
-      for (int t = team.team_rank(); t < team.league_size(); t += team.team_size())
+      for (int t = team.team_rank(); t < team.league_size(); t += team_size)
         for (int v = 0; v < n_products; ++v) products[v] += parts[t].values[v];
       sum_over_warps(products, sums);
       team.team_barrier();
@@ -139,12 +137,12 @@ class PersistentKernel
   /// from the first-th on.
   template <int n, class Action>
   __device__ void for_entries(const CooperativeTeam& team, int first, const Action& action) const {
-    const LocalIndex stride = team.league_size() * team.team_size();
-    const LocalIndex mine = team.league_rank() * team.team_size() + team.team_rank();
+    const LocalIndex stride = team.league_size() * team_size;
+    const LocalIndex mine = team.league_rank() * team_size + team.team_rank();
     NEKBONE_K_UNROLL
     for (int q = 0; q < n; ++q)
       if (mine < m_range.size - (first + q) * stride)
-        action(q, mine + (first + q) * stride, (first + q) * team.team_size() + team.team_rank());
+        action(q, mine + (first + q) * stride, (first + q) * team_size + team.team_rank());
   }
 
   /// Copies x, r, p, s and t to or from scratch: copy(value in scratch, entry of the vector).

@@ -53,8 +53,6 @@ class QueuedCg {
   static_assert(replaced_after % batch == 0);
   /// Iterations of a persistent kernel, which begins and ends by copying vectors.
   static constexpr int persistent_batch = replaced_after;
-  /// Iterations whose ‖r‖ the device keeps: the host is at most two batches late.
-  static constexpr int kept_iterations = 3 * persistent_batch;
 
   /// Keeps references to `comm`, `a` and the vectors. An empty `inverse_diagonal` means M = I.
   /// Throws UnavailableError on every rank if `all_reduce` is unavailable, or if the launch is not
@@ -73,7 +71,8 @@ class QueuedCg {
         m_extra(extra),
         m_step(comm, all_reduce),
         m_state("nekbone_k: CG state"),
-        m_history("nekbone_k: history of CG", kept_iterations) {
+        m_history("nekbone_k: history of CG", kept_iterations()),
+        m_seen{Seen(kept_iterations()), Seen(kept_iterations())} {
     const LocalIndex n_teams = EntryReduction<BeginTerms<Identity>, PlainSums<2>>::n_teams(range);
     m_pairs = DeviceVector<EntryValues<2>>("nekbone_k: parts of products", n_teams);
     m_triples = DeviceVector<EntryValues<3>>("nekbone_k: parts of products",
@@ -154,9 +153,10 @@ class QueuedCg {
  private:
   /// A state and the history, as the host sees them.
   struct Seen {
+    explicit Seen(int kept) : history("nekbone_k: history of CG seen", kept) {}
+
     Kokkos::View<CgState, Kokkos::SharedHostPinnedSpace> state{"nekbone_k: CG state seen"};
-    Kokkos::View<double*, Kokkos::SharedHostPinnedSpace> history{"nekbone_k: history of CG seen",
-                                                                 kept_iterations};
+    Kokkos::View<double*, Kokkos::SharedHostPinnedSpace> history;
     StreamEvent is_there;
   };
   using Pairs = ProductParts<2>;
@@ -174,6 +174,9 @@ class QueuedCg {
   int n_of_batch() const {
     return is_host_device ? 1 : m_launch == CgLaunch::persistent ? persistent_batch : batch;
   }
+
+  /// Iterations whose ‖r‖ the device keeps: the host is at most two batches late.
+  int kept_iterations() const { return 3 * n_of_batch(); }
 
   CgScalars scalars() const { return {m_state, m_history}; }
   ClearedRows cleared(const DeviceVector<double>& v) const {
@@ -360,7 +363,7 @@ class QueuedCg {
     seen.is_there.wait();
     const CgState& state = seen.state();
     for (int i = static_cast<int>(m_norms.size()); i <= state.iterations; ++i)
-      m_norms.push_back(seen.history(i % kept_iterations));
+      m_norms.push_back(seen.history(i % kept_iterations()));
     return state;
   }
 
