@@ -24,7 +24,7 @@ struct AxhelmLanes<T, 1> {
 
   /// The lanes of the only block.
   template <int block>
-  KOKKOS_FORCEINLINE_FUNCTION static const Type& of(const Type& value) {
+  KOKKOS_FORCEINLINE_FUNCTION static Type of(const Type& value) {
     static_assert(block == 0);
     return value;
   }
