@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Kernels whose teams all run at the same time, so that they can wait for each other. Kokkos has
-/// none. For sources that a compiler of GPU kernels compiles.
+/// Cooperative kernels: all teams run at the same time, so that a barrier of all teams is possible.
+/// Kokkos has no such launch. Only for sources that a GPU compiler compiles.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstddef>
-#include <string>
 
 #include "core/errors.hpp"
 #include "core/gpu_api.hpp"
@@ -49,9 +50,9 @@ class CooperativeTeam {
   unsigned m_awaited = 0;  // of thread 0
 };
 
-/// Some of the threads of a team, from a multiple of `size` on, with a barrier of their own where
-/// CUDA has one: if they are whole warps. Otherwise all threads of the team must call
-/// team_barrier().
+/// A group of `size` consecutive threads of a team, from a multiple of `size` on. On CUDA it has a
+/// barrier of its own if it is whole warps. Otherwise all threads of the team must call
+/// team_barrier(). CUDA has 16 barriers, of which the team uses one: groups have numbers up to 14.
 template <int size>
 class PartOfTeam {
  public:
@@ -77,8 +78,8 @@ class PartOfTeam {
   int m_number;
 };
 
-/// Adds a value per thread and number v over the threads of each warp. Lane 0 of warp w stores the
-/// sums in shared[w * n + v]. For all threads of a team of whole warps.
+/// Adds values[v] over the threads of each warp, for each v. Lane 0 of warp w stores the sums in
+/// shared[w * n + v]. For all threads of a team of whole warps.
 template <int n>
 __device__ void sum_over_warps(double (&values)[n], double* shared) {
   const int lane = threadIdx.x % warpSize, warp = threadIdx.x / warpSize;
@@ -93,7 +94,7 @@ __device__ void sum_over_warps(double (&values)[n], double* shared) {
   if (lane == 0)
     for (int v = 0; v < n; ++v) shared[warp * n + v] = values[v];
 }
-/// Adds those sums over the warps of the team.
+/// Adds the results of sum_over_warps() over the warps of the team.
 template <int n>
 __device__ void sum_of_warps(const double* shared, double (&values)[n]) {
   const int n_warps = static_cast<int>(blockDim.x) / warpSize;
@@ -109,10 +110,10 @@ __global__ void __launch_bounds__(Body::team_size, 1)
   body(CooperativeTeam(arrived), cooperative_scratch);
 }
 
-/// What limits the teams of a cooperative kernel on the device.
+/// Limits of the device on the teams of a cooperative kernel.
 struct CooperativeLimits {
   int multiprocessors = 0;
-  int scratch_bytes = 0;  ///< of a team, with what its kernel declares itself
+  int scratch_bytes = 0;  ///< shared memory of a team, static and dynamic together
 
   /// Throws UnavailableError if the device has no cooperative launch.
   static CooperativeLimits get() {
@@ -142,12 +143,20 @@ struct CooperativeLimits {
 template <class Body>
 class CooperativeKernel {
  public:
-  /// Each team has `scratch_bytes`. Throws UnavailableError if a multiprocessor has no room for a
-  /// team.
+  /// Each team has `scratch_bytes`. Throws UnavailableError if that exceeds the shared memory of a
+  /// multiprocessor, together with what the kernel declares, and InternalError if a call of the
+  /// device's library fails.
   CooperativeKernel(const CooperativeLimits& limits, std::size_t scratch_bytes)
       : m_teams(limits.multiprocessors),
         m_scratch_bytes(scratch_bytes),
         m_arrived("nekbone_k: arrived teams") {
+    NEKBONE_K_GPU(FuncAttributes) own{};
+    check_gpu(NEKBONE_K_GPU(FuncGetAttributes)(&own, kernel()), "asking for the size of a kernel");
+    if (const std::size_t bytes = scratch_bytes + own.sharedSizeBytes;
+        bytes > static_cast<std::size_t>(limits.scratch_bytes))
+      throw UnavailableError(
+          fmt::format("a team needs {} KB of shared memory, and a multiprocessor has {} KB",
+                      (bytes + 1023) / 1024, limits.scratch_bytes / 1024));
     int teams_each = 0;
     check_gpu(NEKBONE_K_GPU(FuncSetAttribute)(
                   kernel(), NEKBONE_K_GPU(FuncAttributeMaxDynamicSharedMemorySize),
@@ -156,10 +165,11 @@ class CooperativeKernel {
     check_gpu(NEKBONE_K_GPU(OccupancyMaxActiveBlocksPerMultiprocessor)(
                   &teams_each, cooperative_kernel<Body>, Body::team_size, scratch_bytes),
               "asking for the number of teams");
-    if (teams_each == 0) throw UnavailableError("a multiprocessor has no room for a team");
+    if (teams_each == 0) throw UnavailableError("no team of its kernel fits on a multiprocessor");
   }
 
-  /// Launches the kernel on `stream`. Does not wait.
+  /// Launches the kernel on `stream`. Does not wait. Launches share a counter, so each must come
+  /// after the one before, as in one stream. Throws InternalError if the launch fails.
   void launch(const Body& body, const ExecutionSpace& stream) const {
     const auto native = native_stream(stream);
     check_gpu(NEKBONE_K_GPU(MemsetAsync)(m_arrived.data(), 0, sizeof(unsigned), native),

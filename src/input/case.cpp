@@ -104,8 +104,13 @@ std::string why_host_alone(const Case& run) {
   return {};
 }
 
-void check_method(const YamlReader& solver_keys, const Case& run) {
-  if (!run.solves() || !run.cg_methods().empty()) return;
+void check_method(const YamlReader& solver_keys, const Case& run, int ranks) {
+  if (!run.solves()) return;
+  if (run.launch == CgLaunchChoice::persistent && ranks > 1 && !is_host_device)
+    solver_keys.fail("launch", fmt::format("given persistent with {} ranks; allowed: persistent "
+                                           "with one rank, or auto, host, plain or graph",
+                                           ranks));
+  if (!run.cg_methods().empty()) return;
   const std::string given = fmt::format("given solver.launch {} with solver.variant {}",
                                         name(run.launch), name(run.variant));
   if (is_host_device && needs_gpu(run.launch))
@@ -329,7 +334,7 @@ Case parse_case(const std::string& text, const std::string& source,
   check_flow(keys, run);
   set_keys_of_flow(run);
   check_multigrid(keys, solver_keys, run);
-  check_method(solver_keys, run);
+  check_method(solver_keys, run, ranks);
   return run;
 }
 

@@ -17,10 +17,10 @@ namespace {
 using Queued = QueuedCg<EllipticOperator>;
 
 /// Iterations of a sample: those of one graph, or of one persistent kernel if they are short.
-constexpr int few_iterations = Queued::batch, many_iterations = Queued::persistent_batch;
+constexpr int few_iterations = graph_iterations, many_iterations = persistent_iterations;
 constexpr double longest_sample = 0.02;  // seconds
 /// Two replays of a graph, so that both landings of an exchange by one kernel are used.
-constexpr int verified_iterations = 2 * Queued::batch;
+constexpr int verified_iterations = 2 * graph_iterations;
 /// Iterations whose residuals are compared, and the largest difference relative to ‖b‖.
 constexpr int compared_iterations = 10;
 constexpr double largest_difference = 1e-9;
@@ -132,6 +132,12 @@ CgResult CgMethods::run(Method& method, const CgOptions& options,
   });
 }
 
+CgResult CgMethods::reference() {
+  const Method& first = m_methods.front();
+  Method host{{CgVariant::classic, CgLaunch::host}, first.exchange, first.all_reduce, nullptr};
+  return run(host, {compared_iterations, 0});
+}
+
 Verdict CgMethods::verify(Method& method, const std::vector<double>& history,
                           const MemoryBudget& memory) {
   const Communicator& comm = m_problem.comm;
@@ -142,23 +148,30 @@ Verdict CgMethods::verify(Method& method, const std::vector<double>& history,
     if (!memory.fits(comm, memory.solve / memory.sharers + bytes))
       return {.available = false, .failure = "its vectors do not fit in memory"};
     make(method);
-    std::string failure;
-    if (method.exchange.name != m_methods.front().exchange.name)
-      failure =
+    if (method.exchange.name != m_methods.front().exchange.name) {
+      const std::string failure =
           guarded(m_guard, method.exchange.name, [&] { return wrong_sums(m_problem.space.gs()); });
-    if (!failure.empty()) return {.failure = failure};
-    const CgResult result = run(method, {verified_iterations, 0});
-    for (std::size_t i = 0; i <= compared_iterations && failure.empty(); ++i) {
-      const double found = i < result.history.size() ? result.history[i] : 0;
-      if (!(std::abs(found - history[i]) <= largest_difference * history.front()))
-        failure =
-            fmt::format("WRONG: residual {} is {:.10g} instead of {:.10g}", i, found, history[i]);
+      if (!failure.empty()) return {.failure = failure};
     }
-    failure = comm.first_text(failure);
-    return {.verified = failure.empty(), .failure = failure};
+    return compare(method, history);
   } catch (const UnavailableError& error) {
     return {.available = false, .failure = error.what()};
   }
+}
+
+Verdict CgMethods::compare(Method& method, const std::vector<double>& history) {
+  const CgResult result = run(method, {verified_iterations, 0});
+  std::string failure;
+  // The reference is shorter if CG breaks down, and then ends with what broke it.
+  for (std::size_t i = 0; i < history.size() && failure.empty(); ++i) {
+    if (!std::isfinite(history[i])) break;
+    const double found = i < result.history.size() ? result.history[i] : 0;
+    if (!(std::abs(found - history[i]) <= largest_difference * history.front()))
+      failure =
+          fmt::format("WRONG: residual {} is {:.10g} instead of {:.10g}", i, found, history[i]);
+  }
+  failure = m_problem.comm.first_text(failure);
+  return {.verified = failure.empty(), .failure = failure};
 }
 
 double CgMethods::most_gain(const MachinePaths& paths, double sum_seconds) const {
@@ -185,10 +198,13 @@ CgTuning CgMethods::tune(double budget_seconds, const MachineRecord& machine, do
     tuning.seconds = comm.max(wall_seconds() - begin);
     return tuning;
   };
+  Method& first = m_methods.front();
+  const bool is_host = first.method.launch == CgLaunch::host;
   try {
-    make(m_methods.front());
+    make(first);
+    if (first.method.launch == CgLaunch::graph)
+      guarded(m_guard, in_use(first), [&] { first.queued->record(); });
   } catch (const UnavailableError& error) {  // on every rank
-    const Method& first = m_methods.front();
     const std::string launch =
         fmt::format("{}: solver.launch {}", m_problem.input.source, name(first.method.launch));
     if (first.method.launch == CgLaunch::persistent)
@@ -199,25 +215,39 @@ CgTuning CgMethods::tune(double budget_seconds, const MachineRecord& machine, do
         "peer-memory in gather_scatter.strategies and solver.all_reduce, or use plain",
         launch, first.exchange.name, first.all_reduce.name, error.what()));
   }
-  tuning.candidates.front().verified = true;
+  std::vector<double> history;
+  if (is_host) {
+    tuning.candidates.front().verified = true;  // it is the reference
+  } else {
+    history = reference().history;
+    static_cast<Verdict&>(tuning.candidates.front()) = compare(first, history);
+  }
   if (m_methods.size() == 1) {
+    if (const CgMethodResult& only = tuning.candidates.front(); !only.verified)
+      throw InternalError(fmt::format("CG ({}): {}", name(only.method), only.failure));
     tuning.why = "the input allows no other";
     return end();
   }
-  const auto some = [&] { return run(m_methods.front(), {compared_iterations, 0}); };
-  CgResult first = some();
-  if (machine.paths) {
+  // Of the iterations that ended: fewer than asked for if CG breaks down.
+  const auto iteration_s = [](const CgResult& result) {
+    return result.seconds / std::max(1, result.iterations);
+  };
+  double once = iteration_s(run(first, {compared_iterations, 0}));
+  if (machine.paths && tuning.candidates.front().verified) {
     const double gain = comm.max(most_gain(*machine.paths, sum_seconds));
-    const double once = first.seconds / compared_iterations;
     if (gain < least_gain * once) {
       tuning.why = fmt::format("other methods can save at most {} of {} per iteration",
                                seconds_text(gain), seconds_text(once));
       return end();
     }
   }
-  first = some();
+  if (is_host) {
+    const CgResult again = reference();
+    history = again.history;
+    once = iteration_s(again);
+  }
   for (std::size_t m = 1; m < m_methods.size(); ++m)
-    static_cast<Verdict&>(tuning.candidates[m]) = verify(m_methods[m], first.history, memory);
+    static_cast<Verdict&>(tuning.candidates[m]) = verify(m_methods[m], history, memory);
 
   std::vector<StageResult*> stages;
   std::vector<std::size_t> members;
@@ -226,12 +256,15 @@ CgTuning CgMethods::tune(double budget_seconds, const MachineRecord& machine, do
       members.push_back(m);
       stages.push_back(&tuning.candidates[m].timing.emplace());
     }
-  const double seconds = comm.max(first.seconds) / compared_iterations * many_iterations;
-  const int timed_iterations = seconds < longest_sample ? many_iterations : few_iterations;
+  if (members.empty())
+    throw InternalError("every method of CG gives wrong residuals; the first one: " +
+                        tuning.candidates.front().failure);
+  const bool are_short = comm.max(once) * many_iterations < longest_sample;
+  const int timed_iterations = are_short ? many_iterations : few_iterations;
   tuning.iterations = timed_iterations;
   tuning.rounds = Rounds(comm).run(
       stages, nullptr, {.seconds = budget_seconds, .least = 3, .most = 50}, [&](std::size_t s) {
-        return run(m_methods[members[s]], {timed_iterations, 0}).seconds / timed_iterations;
+        return iteration_s(run(m_methods[members[s]], {timed_iterations, 0}));
       });
   m_selected = members[judge(stages, {})];
   // Free what only others need.
@@ -254,8 +287,8 @@ int CgMethods::traffic() const {
 HostWork CgMethods::host_work(const Method& method) const {
   const bool alone = m_problem.comm.size() == 1, adds = m_problem.a.adds_to_rows();
   const CgCost cost = cost_of(method.method.variant);
-  if (method.method.launch == CgLaunch::graph) return {1.0 / Queued::batch, 0};
-  if (method.method.launch == CgLaunch::persistent) return {1.0 / Queued::persistent_batch, 0};
+  if (method.method.launch == CgLaunch::graph) return {1.0 / graph_iterations, 0};
+  if (method.method.launch == CgLaunch::persistent) return {1.0 / persistent_iterations, 0};
   // The elements, and their rows; packing and unpacking, or one kernel.
   const int exchange = alone ? 0 : method.exchange.cost.one_kernel ? 1 : 2;
   const int exchange_waits = !alone && method.exchange.cost.host_waits ? 1 : 0;

@@ -53,7 +53,8 @@ class CgMethods {
 
   /// Selects a method:
   ///
-  /// 1. It compares the residuals of some iterations with those of the first method.
+  /// 1. It compares the residuals of some iterations with those of classic CG with scalars on the
+  ///    host.
   /// 2. It times iterations of all methods in interleaved rounds, for about `budget_seconds`.
   /// 3. It selects the fastest. Of methods that tie with it, it selects the first in the order of
   ///    the input's table.
@@ -61,7 +62,7 @@ class CgMethods {
   /// Tries only the first method if its launches, waits and all-reduces, which others could save,
   /// take less than 3 % of an iteration. They are estimated from `machine`, and `sum_seconds` for
   /// one all-reduce. Excludes a method whose vectors do not fit into `memory`. Throws InputError on
-  /// every rank if no method is left.
+  /// every rank if the first method is unavailable, and InternalError if no method is right.
   CgTuning tune(double budget_seconds, const MachineRecord& machine, double sum_seconds,
                 const MemoryBudget& memory);
 
@@ -94,8 +95,13 @@ class CgMethods {
   /// Solves by a method, whose exchange becomes the one in use.
   CgResult run(Method& method, const CgOptions& options,
                const std::function<void(int)>& progress = {});
-  /// Whether a method gives the residuals of `history`. Collective, the same on every rank.
+  /// Some iterations of classic CG with scalars on the host.
+  CgResult reference();
+  /// Makes a method, if its vectors fit into `memory`, and compares it. Collective, and the result
+  /// is the same on every rank.
   Verdict verify(Method& method, const std::vector<double>& history, const MemoryBudget& memory);
+  /// Whether a method gives the residuals of `history`.
+  Verdict compare(Method& method, const std::vector<double>& history);
   HostWork host_work(const Method& method) const;
   /// The seconds per iteration that the host and the all-reduces take with the first method.
   double most_gain(const MachinePaths& paths, double sum_seconds) const;

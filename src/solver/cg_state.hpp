@@ -10,7 +10,7 @@ namespace nekbone_k {
 enum class CgStatus {
   running,
   finished,    ///< did all iterations
-  converged,   ///< ‖r‖ <= tolerance ‖b‖
+  converged,   ///< ‖r‖ <= target
   broke_down,  ///< pᵀ A p <= 0, r·z < 0, or a NaN or infinity
 };
 
@@ -20,18 +20,24 @@ enum class CgStatus {
 /// it has updated x. So x and r stay what they were at the iteration that ended the solve, even if
 /// the host has launched more.
 struct CgState {
-  double tolerance = 0;  ///< relative to ‖b‖; 0: none
+  double tolerance = 0;  ///< of ‖r‖, relative to ‖b‖; 0: none
+  double absolute = 0;   ///< of ‖r‖; 0: none
   int most_iterations = 0;
 
   CgStatus status = CgStatus::running;
   double rhs_norm = 0, norm = 0;  ///< ‖b‖, and ‖r‖ after the last iteration
   int iterations = 0;             ///< iterations that have ended
-  double target = 0;              ///< tolerance ‖b‖
+  double target = 0;              ///< the larger of both tolerances
   double negligible = 0;  ///< far past convergence r·z underflows; then iterations only count
   double r_dot_z = 0, p_dot_ap = 0;
   double earlier_r_dot_z = 0, earlier_p_dot_ap = 0;  ///< one iteration before
   double alpha = 0, beta = 0;
 };
+
+/// Whether ‖r‖ can end the solve. Without a tolerance it does all iterations, even if r is 0.
+KOKKOS_INLINE_FUNCTION bool has_tolerance(const CgState& s) {
+  return s.tolerance > 0 || s.absolute > 0;
+}
 
 /// A kernel of one thread that sets the state.
 struct SetState {
@@ -52,11 +58,11 @@ struct CgScalars {
     const double norm = Kokkos::sqrt(r_dot_r);
     history(0) = s.rhs_norm = s.norm = norm;
     s.r_dot_z = r_dot_z;
-    s.target = s.tolerance * norm;
+    s.target = Kokkos::max(s.tolerance * norm, s.absolute);
     s.negligible = 1e-200 * Kokkos::abs(r_dot_z);
-    if (!Kokkos::isfinite(norm))
+    if (!Kokkos::isfinite(norm) || !Kokkos::isfinite(r_dot_z))
       s.status = CgStatus::broke_down;
-    else if (s.tolerance > 0 && norm <= s.target)
+    else if (has_tolerance(s) && norm <= s.target)
       s.status = CgStatus::converged;
     else if (s.most_iterations == 0)
       s.status = CgStatus::finished;
@@ -69,7 +75,7 @@ struct CgScalars {
     if (history.extent(0) > 0) history(s.iterations % history.extent(0)) = s.norm;
     if (!Kokkos::isfinite(s.norm))
       s.status = CgStatus::broke_down;
-    else if (s.tolerance > 0 && s.norm <= s.target)
+    else if (has_tolerance(s) && s.norm <= s.target)
       s.status = CgStatus::converged;
     else if (s.iterations == s.most_iterations)
       s.status = CgStatus::finished;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// The vector kernels of conjugate gradients with scalars in device memory. Each is Terms of an
-/// EntryReduction: it updates vectors entry by entry, and forms products of the new entries.
+/// The vector kernels of conjugate gradients with scalars in device memory. All but UpdateDirection
+/// are Terms of an EntryReduction: they update vectors entry by entry, and form products of the new
+/// entries.
 #pragma once
 
 #include "core/entry_reduction.hpp"
@@ -107,8 +108,9 @@ struct UpdateResidual {
   template <class Value>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(LocalIndex a, const Loaded<Value>& loaded,
                                               Value (&x)[2], Value (&y)[2]) const {
-    const Value value = plus(loaded.r, -alpha(), loaded.ap);
-    store_entry(r + a, value);
+    const double step = alpha();
+    const Value value = plus(loaded.r, -step, loaded.ap);
+    if (step != 0) store_entry(r + a, value);  // an Ap that is not finite spoils no r
     x[0] = x[1] = y[0] = value;
     y[1] = z(a, value);
   }

@@ -74,7 +74,7 @@ CgResult conjugate_gradients(const Communicator& comm, const Op& a, const Vector
   result.history.push_back(std::sqrt(products.r_dot_r));
   const bool has_tolerance = options.tolerance > 0 || options.absolute > 0;
   const double target = std::max(options.tolerance * result.history.front(), options.absolute);
-  result.broke_down = !std::isfinite(result.history.front());
+  result.broke_down = !std::isfinite(result.history.front()) || !std::isfinite(products.r_dot_z);
   // Far past convergence the products underflow, and their ratios are meaningless.
   const double negligible = 1e-200 * std::abs(products.r_dot_z);
 

@@ -12,7 +12,8 @@
 
 namespace nekbone_k {
 
-/// What the kernel works on, in device memory: see QueuedCg.
+/// The data of the kernel in device memory, named as in QueuedCg. Vectors have as many entries as
+/// the assembled vectors of the operator's space.
 struct PersistentCgData {
   VectorRange range;
   CgScalars scalars;
@@ -21,20 +22,25 @@ struct PersistentCgData {
   CgExtraVectors extra;
 };
 
-/// Iterations of the pipelined variant on one GPU by one kernel, all of whose teams run at once.
-/// Two barriers of all teams per iteration replace three kernels, and vectors that only one thread
-/// uses stay in shared memory from iteration to iteration. On small meshes, where kernels begin and
-/// end most of the time, that is faster. On large meshes the vectors do not fit, and many small
-/// teams hide more latency.
+/// Runs iterations of the pipelined variant (Ghysels and Vanroose 2014) on one GPU in one
+/// cooperative kernel. Two barriers of all teams per iteration replace three kernels, and vectors
+/// that only one thread uses stay in shared memory. This is faster on small meshes, where launch
+/// latency dominates. On large meshes the vectors do not fit, and kernels of many small teams hide
+/// more latency.
 class PersistentCg {
  public:
-  /// Keeps λ, and references to the vectors. Throws UnavailableError if kernels run on the host, if
-  /// there are several ranks, if the order is not compiled, or if the vectors do not fit in the
-  /// shared memory of the GPU: 227 KB per multiprocessor on an H100. Not collective.
+  /// Vectors that stay in shared memory: x, r, p, s and t.
+  static constexpr int n_kept = 5;
+
+  /// Keeps λ, references to the vectors, and what the operator refers to: `a` and its space must
+  /// outlive the object. Throws UnavailableError if kernels run on the host, if there are several
+  /// ranks, if the order is not compiled, or if the vectors do not fit in the shared memory of the
+  /// GPU: 227 KB per multiprocessor on an H100. Not collective.
   PersistentCg(const EllipticOperator& a, const PersistentCgData& data);
 
-  /// Launches iterations, which end early if the solve ends. Does not wait.
-  void run(int iterations) const { m_run(iterations); }
+  /// Launches iterations, which end early if the solve ends. Does not wait. Throws InternalError if
+  /// the launch fails.
+  void run(int iterations) const;
 
  private:
   std::function<void(int)> m_run;
@@ -42,7 +48,7 @@ class PersistentCg {
 
 /// The launch at one compiled order (persistent_kernel.hpp), for GPUs.
 template <int order>
-std::function<void(int)> persistent_compiled(const AxhelmArguments& elements,
-                                             const PersistentCgData& data);
+std::function<void(int)> persistent_launch(const AxhelmArguments& elements,
+                                           const PersistentCgData& data);
 
 }  // namespace nekbone_k

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// The kernel of PersistentCg, for sources that a compiler of GPU kernels compiles.
+/// The kernel of PersistentCg. Only for sources that a GPU compiler compiles.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,9 @@
 #if defined(NEKBONE_K_GPU)
 namespace nekbone_k {
 
-/// The shape of the element kernel within it: one team per multiprocessor, with as many elements at
-/// once as it has threads for. With more threads, each would have too few registers.
+/// Launch parameters of the element kernel inside PersistentKernel: one team of 256 threads per
+/// multiprocessor, which works on several elements at once. More threads would have too few
+/// registers each.
 template <int nq>
 struct PersistentShape : AxhelmShape<ExecutionSpace, nq> {
   using Usual = AxhelmShape<ExecutionSpace, nq>;
@@ -23,7 +24,7 @@ struct PersistentShape : AxhelmShape<ExecutionSpace, nq> {
   static constexpr int factors_ahead = Usual::factors_ahead < 2 ? Usual::factors_ahead : 2;
 };
 
-/// M of either kind, so that one kernel serves for both.
+/// The preconditioner, identity or diagonal, so that one kernel serves for both.
 struct IdentityOrDiagonal {
   const double* entries;  ///< null: M = I
   KOKKOS_FORCEINLINE_FUNCTION double operator()(LocalIndex a, double r) const {
@@ -31,12 +32,13 @@ struct IdentityOrDiagonal {
   }
 };
 
-/// Iterations of pipelined CG. A thread has some entries of the vectors for all iterations. x, r,
-/// p, s and t of these entries concern no other thread, so they stay in scratch. Teams wait for
-/// each other twice per iteration:
-/// 1. when all have updated their entries, for w (or m) of others, and the parts of the products;
-/// 2. when all have applied the operator, for n. Meanwhile, each sums the parts, in the same order
-///    as all others, and sets alpha and beta of the next iteration.
+/// Iterations of pipelined CG (Ghysels and Vanroose 2014; see PipelinedTerms). Each thread owns
+/// some entries of the vectors in all iterations. No other thread needs x, r, p, s and t of these
+/// entries, so they stay in scratch. There are two barriers of all teams per iteration:
+/// 1. after the update of the entries, because the operator reads w (or m) of other threads, and
+///    the sums read the parts of all teams;
+/// 2. after the operator, because the update reads n. While a team waits, it sums the parts in the
+///    order that all teams use, and sets alpha and beta of the next iteration.
 template <int order, Geometry geometry>
 class PersistentKernel
     : AxhelmGpu<order, geometry, SurfaceResults::added, PersistentShape<order + 1>> {
@@ -48,16 +50,14 @@ class PersistentKernel
   using Terms = PipelinedTerms<IdentityOrDiagonal>;
   using Values = typename Terms::template Loaded<double>;
   static constexpr int n_products = Terms::n_products;
-  static constexpr int most_warps = 8;
-  /// Bytes that a team may declare itself.
-  static constexpr int declared_bytes = 2048;
-  /// Vectors that stay in scratch: x, r, p, s and t.
-  static constexpr int n_kept = 5;
+  static constexpr int n_kept = PersistentCg::n_kept;
+  static_assert(!Part::has_barrier || Shape::blocks_per_team < 16);
 
  public:
   static constexpr int team_size = Shape::team_size;
 
-  /// A function that launches some iterations. Throws UnavailableError if the device cannot.
+  /// A function that launches some iterations. Throws UnavailableError if the vectors do not fit in
+  /// shared memory, or if the device has no cooperative launch.
   static std::function<void(int)> launcher(const AxhelmArguments& elements,
                                            const PersistentCgData& data) {
     PersistentKernel kernel(elements, data);
@@ -65,15 +65,15 @@ class PersistentKernel
     const LocalIndex teams = limits.multiprocessors, n_blocks = elements.last_block;
     kernel.m_blocks_at_once = static_cast<int>(
         std::clamp<LocalIndex>((n_blocks + teams - 1) / teams, 1, Shape::blocks_per_team));
-    constexpr int room = (team_size + threads - 1) / threads;  // idle threads have tiles, too
-    constexpr std::int64_t tiles = std::int64_t{room} * Elements::scratch_of_block;
-    kernel.m_entries = (data.range.size + teams * team_size - 1) / (teams * team_size);
-    const std::int64_t slots = std::int64_t{kernel.m_entries} * team_size;
-    const std::int64_t bytes = sizeof(double) * (n_kept * slots + tiles);
-    if (bytes > limits.scratch_bytes - declared_bytes)
-      throw UnavailableError("its vectors do not fit in the shared memory of the GPU");
+    constexpr int n_tiles = (team_size + threads - 1) / threads;  // idle threads have one, too
+    const std::int64_t n_threads = std::int64_t{teams} * team_size;
+    const std::int64_t entries = (data.range.size + n_threads - 1) / n_threads;
+    const std::int64_t slots = entries * team_size;
+    const std::int64_t doubles =
+        n_kept * slots + std::int64_t{n_tiles} * Elements::scratch_of_block;
+    const CooperativeKernel<PersistentKernel> cooperative(limits, sizeof(double) * doubles);
+    kernel.m_entries = static_cast<LocalIndex>(entries);
     kernel.m_slots = static_cast<int>(slots);
-    const CooperativeKernel<PersistentKernel> cooperative(limits, static_cast<std::size_t>(bytes));
     kernel.m_parts =
         DeviceVector<EntryValues<n_products>>("nekbone_k: parts of products", 2 * teams);
     return [kernel, cooperative](int iterations) mutable {
@@ -83,7 +83,7 @@ class PersistentKernel
   }
 
   __device__ void operator()(CooperativeTeam team, double* scratch) const {
-    __shared__ double sums[n_products * most_warps];
+    __shared__ double sums[n_products * (team_size / 32)];  // for warps of 32 or more threads
     // Doubles, because CUDA allows no shared variable that has a constructor.
     static_assert(alignof(CgState) <= alignof(double));
     __shared__ double shared_state[(sizeof(CgState) + sizeof(double) - 1) / sizeof(double)];
@@ -126,7 +126,8 @@ class PersistentKernel
       : Elements(elements),
         m_range(data.range),
         m_scalars(data.scalars),
-        m_inverse_diagonal{data.inverse_diagonal.data()},
+        m_inverse_diagonal{data.inverse_diagonal.extent(0) > 0 ? data.inverse_diagonal.data()
+                                                               : nullptr},
         m_vectors{data.vectors.x.data(), data.vectors.r.data(), data.vectors.p.data(),
                   data.extra.s.data(), data.extra.t.data()},
         m_w(data.vectors.ap.data()),
@@ -157,7 +158,7 @@ class PersistentKernel
   /// Updates a thread's entries of all vectors, and adds their products.
   __device__ void update_entries(const CooperativeTeam& team, double* x, double alpha, double beta,
                                  double (&products)[n_products]) const {
-    constexpr int at_once = 6;  // whose reads are in flight together
+    constexpr int at_once = 6;  // entries whose loads are issued together
     double *const r = x + m_slots, *const p = r + m_slots, *const s = p + m_slots;
     double* const t = s + m_slots;
     for (int first = 0; first < m_entries; first += at_once) {
@@ -215,16 +216,17 @@ class PersistentKernel
 };
 
 template <int order>
-std::function<void(int)> persistent_compiled(const AxhelmArguments& elements,
-                                             const PersistentCgData& data) {
+std::function<void(int)> persistent_launch(const AxhelmArguments& elements,
+                                           const PersistentCgData& data) {
   switch (elements.geometry) {
     case Geometry::stored:
       return PersistentKernel<order, Geometry::stored>::launcher(elements, data);
     case Geometry::trilinear:
       return PersistentKernel<order, Geometry::trilinear>::launcher(elements, data);
-    default:
+    case Geometry::affine:
       return PersistentKernel<order, Geometry::affine>::launcher(elements, data);
   }
+  return {};
 }
 
 }  // namespace nekbone_k

@@ -35,9 +35,9 @@ concept QueuedOperator = requires(const Op& a, const DeviceVector<double>& v) {
 };
 
 /// Preconditioned conjugate gradients in one of the variants, from x = 0. Kernels read and write
-/// the scalars in device memory. If the exchange and the all-reduce need no host either,
-/// is_queued(), the host launches iterations ahead. It then looks at the state of an earlier batch,
-/// on every rank alike, to see whether the solve has ended.
+/// the scalars in device memory. If is_queued(), that is, if neither the exchange nor the
+/// all-reduce needs the host, the host launches iterations ahead. To see whether the solve has
+/// ended, it reads the state of the batch before. All ranks read the state of the same batch.
 ///
 /// Rounding makes the recursive residual of the variants with one all-reduce drift from b - A x
 /// faster than that of classic CG. Every `replaced_after` iterations they therefore compute it
@@ -46,17 +46,11 @@ concept QueuedOperator = requires(const Op& a, const DeviceVector<double>& v) {
 template <QueuedOperator Op>
 class QueuedCg {
  public:
-  /// Iterations of a graph, and on a GPU between two looks at the state.
-  static constexpr int batch = 20;
-  /// Iterations after which the residual is replaced.
-  static constexpr int replaced_after = 100;
-  static_assert(replaced_after % batch == 0);
-  /// Iterations of a persistent kernel, which begins and ends by copying vectors.
-  static constexpr int persistent_batch = replaced_after;
-
   /// Keeps references to `comm`, `a` and the vectors. An empty `inverse_diagonal` means M = I.
   /// Throws UnavailableError on every rank if `all_reduce` is unavailable, or if the launch is not
-  /// possible with it and the selected exchange. Collective, and so is destruction.
+  /// possible: a graph where kernels run on the host, or where `all_reduce` or the selected
+  /// exchange needs the host; a persistent kernel with another variant than pipelined, or where
+  /// PersistentCg is unavailable. Collective, and so is destruction.
   QueuedCg(const Communicator& comm, const Op& a, VectorRange range,
            ConstDeviceVector<double> inverse_diagonal, const AllReduceStrategy& all_reduce,
            CgVariant variant, CgLaunch launch, const CgVectors& vectors,
@@ -97,7 +91,7 @@ class QueuedCg {
     std::string failure;
     try {
       m_graph.emplace([&] {
-        for (int i = 0; i < batch; ++i) iterate();
+        for (int i = 0; i < graph_iterations; ++i) iterate();
       });
     } catch (const std::exception& error) {
       failure = error.what();
@@ -114,7 +108,7 @@ class QueuedCg {
   CgResult solve(const DeviceVector<double>& b, const CgOptions& options,
                  const std::function<void(int)>& progress = {}) {
     const Region region("CG");
-    if (m_launch == CgLaunch::graph && options.iterations >= batch) record();
+    if (m_launch == CgLaunch::graph && options.iterations >= graph_iterations) record();
     m_comm.barrier();
     const double begin = wall_seconds();
     begin_solve(b, options);
@@ -145,8 +139,8 @@ class QueuedCg {
 
   /// Doubles read and written per entry and iteration by the vector kernels, without replacements.
   int traffic() const {
-    // A persistent kernel neither reads nor writes x, r, p, s and t.
-    const int kept = m_launch == CgLaunch::persistent ? 10 : 0;
+    // A persistent kernel neither reads nor writes the vectors that it keeps.
+    const int kept = m_launch == CgLaunch::persistent ? 2 * PersistentCg::n_kept : 0;
     return cost_of(m_variant).doubles - kept + (m_inverse_diagonal.extent(0) > 0 ? 2 : 0);
   }
 
@@ -170,9 +164,10 @@ class QueuedCg {
       throw UnavailableError("its kernel applies an EllipticOperator");
   }
 
-  /// Iterations between looks. On a CPU a look costs nothing.
+  /// Iterations between two reads of the state. On a CPU a read costs nothing.
   int n_of_batch() const {
-    return is_host_device ? 1 : m_launch == CgLaunch::persistent ? persistent_batch : batch;
+    if (is_host_device) return 1;
+    return m_launch == CgLaunch::persistent ? persistent_iterations : graph_iterations;
   }
 
   /// Iterations whose ‖r‖ the device keeps: the host is at most two batches late.
@@ -206,8 +201,9 @@ class QueuedCg {
     m_norms.clear();
     CgState first;
     first.tolerance = options.tolerance;
+    first.absolute = options.absolute;
     first.most_iterations = options.iterations;
-    Kokkos::parallel_for("nekbone_k: CG begins", Kokkos::RangePolicy<ExecutionSpace>(0, 1),
+    Kokkos::parallel_for("nekbone_k: state of CG", Kokkos::RangePolicy<ExecutionSpace>(0, 1),
                          SetState{m_state, first});
     with_preconditioners([&](const auto& m, const auto& z) {
       run("nekbone_k: CG begins",
@@ -230,7 +226,7 @@ class QueuedCg {
   /// Launches n iterations; by the graph, if n is its number of iterations.
   void launch_iterations(int n) const {
     if (m_persistent) return m_persistent->run(n);
-    if (m_graph && n == batch) return m_graph->replay();
+    if (m_graph && n == graph_iterations) return m_graph->replay();
     for (int i = 0; i < n; ++i) iterate();
   }
 
@@ -374,7 +370,7 @@ class QueuedCg {
     result.iterations = state.iterations;
     result.broke_down = state.status == CgStatus::broke_down;
     result.converged =
-        state.status == CgStatus::converged || (state.tolerance == 0 && !result.broke_down);
+        state.status == CgStatus::converged || (!has_tolerance(state) && !result.broke_down);
     result.history = m_norms;
     result.seconds = seconds;
     return result;

@@ -27,11 +27,19 @@ inline constexpr std::array all_cg_variants{CgVariant::classic, CgVariant::singl
 enum class CgLaunch {
   host,       ///< the host waits for every scalar, and launches kernels with it
   plain,      ///< the host launches ahead; scalars stay on the device
-  graph,      ///< the device replays recorded iterations; see KernelGraph
-  persistent  ///< one kernel does several iterations; see PersistentCg
+  graph,      ///< the host launches a graph of iterations; see KernelGraph
+  persistent  ///< one kernel does many iterations; see PersistentCg
 };
 inline constexpr std::array all_cg_launches{CgLaunch::host, CgLaunch::plain, CgLaunch::graph,
                                             CgLaunch::persistent};
+
+/// Iterations of a graph, and on a GPU between two reads of the state by the host.
+inline constexpr int graph_iterations = 20;
+/// Iterations after which variants with one all-reduce compute the residual anew.
+inline constexpr int replaced_after = 100;
+static_assert(replaced_after % graph_iterations == 0);
+/// Iterations of a persistent kernel, which begins and ends by copying vectors.
+inline constexpr int persistent_iterations = replaced_after;
 
 /// Whether only a GPU can launch so.
 inline bool needs_gpu(CgLaunch launch) {

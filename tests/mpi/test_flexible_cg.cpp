@@ -17,11 +17,9 @@
 namespace nekbone_k {
 namespace {
 
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-
 /// z = diagonal · r, and what a broken or varying preconditioner makes of it.
-struct Diagonal {
-  explicit Diagonal(ConstDeviceVector<double> of) : diagonal(std::move(of)) {}
+struct DiagonalPreconditioner {
+  explicit DiagonalPreconditioner(ConstDeviceVector<double> of) : diagonal(std::move(of)) {}
 
   void apply(const DeviceVector<double>& r, const DeviceVector<double>& z, double norm) {
     norms.push_back(norm);
@@ -47,7 +45,7 @@ TEST(FlexibleCg, FindsTheKnownSolution) {
   for (const double lambda : {0.0, 1.0}) {
     const System s(MPI_COMM_WORLD, mixed_box(), 3, lambda);
     const FlexibleCgVectors v = flexible(s);
-    Diagonal m(s.a.inverse_diagonal());
+    DiagonalPreconditioner m(s.a.inverse_diagonal());
     const CgResult result =
         flexible_conjugate_gradients(s.a, m, s.plain(), v, {1000, 1e-12, 0, false});
     EXPECT_TRUE(result.converged);
@@ -63,7 +61,7 @@ TEST(FlexibleCg, FindsTheKnownSolution) {
 // With an M that does not vary, β of Polak and Ribière is that of CG.
 TEST(FlexibleCg, HistoryIsTheTextbooksWithAFixedM) {
   const System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
-  Diagonal m(s.a.inverse_diagonal());
+  DiagonalPreconditioner m(s.a.inverse_diagonal());
   CgResult expected;
   expected.history = reference_history(s.reference, s.b, s.by_id(s.a.inverse_diagonal()), 20);
   expect_same_history(flexible_conjugate_gradients(s.a, m, s.plain(), flexible(s), {20}), expected,
@@ -73,7 +71,7 @@ TEST(FlexibleCg, HistoryIsTheTextbooksWithAFixedM) {
 TEST(FlexibleCg, TakesTheIterationsOfClassicCg) {
   for (const int order : {1, 4}) {
     const System s(MPI_COMM_WORLD, mixed_box(), order, 0.1);
-    Diagonal m(s.a.inverse_diagonal());
+    DiagonalPreconditioner m(s.a.inverse_diagonal());
     const CgResult found =
         flexible_conjugate_gradients(s.a, m, s.plain(), flexible(s), {500, 1e-8, 0, false});
     const CgResult expected =
@@ -88,7 +86,7 @@ TEST(FlexibleCg, TakesTheIterationsOfClassicCg) {
 TEST(FlexibleCg, ResidualIsTrue) {
   const System s(MPI_COMM_WORLD, mixed_box(), 4, 0.1);
   const FlexibleCgVectors v = flexible(s);
-  Diagonal m(s.a.inverse_diagonal());
+  DiagonalPreconditioner m(s.a.inverse_diagonal());
   const CgResult result = flexible_conjugate_gradients(s.a, m, s.plain(), v, {15});
   EXPECT_EQ(result.iterations, 15);
   EXPECT_TRUE(result.converged);  // no tolerance
@@ -103,7 +101,7 @@ TEST(FlexibleCg, ResidualIsTrue) {
 TEST(FlexibleCg, HistoryIsTheTextbooksWithAnMThatVaries) {
   const System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
   const ById ones(s.b.size(), 1), inverse_diagonal = s.by_id(s.a.inverse_diagonal());
-  Diagonal m(s.a.inverse_diagonal());
+  DiagonalPreconditioner m(s.a.inverse_diagonal());
   m.every_second = to_assembled(s.space, s.reference.mesh(), ones);
   CgResult expected;
   ById r = s.b, p(r.size(), 0), ap = p;
@@ -126,7 +124,7 @@ TEST(FlexibleCg, BeginsFromAGuess) {
   const FlexibleCgVectors v = flexible(s);
   const ById guess = s.exact + 1e-4 * s.reference.mesh().random(7);
   Kokkos::deep_copy(v.x, to_assembled(s.space, s.reference.mesh(), guess));
-  Diagonal m(s.a.inverse_diagonal());
+  DiagonalPreconditioner m(s.a.inverse_diagonal());
   const CgResult result = flexible_conjugate_gradients(s.a, m, s.plain(), v, {500, 1e-10, 0, true});
   EXPECT_TRUE(result.converged);
   const double first = norm(s.b - s.reference.apply(guess));
@@ -135,7 +133,7 @@ TEST(FlexibleCg, BeginsFromAGuess) {
   EXPECT_LE(result.residual(), 1e-10 * norm(s.b));
   EXPECT_GT(*(result.history.end() - 2), 1e-10 * norm(s.b));
   EXPECT_LE(relative_difference(s.by_id(v.x), s.exact), 1e-8);
-  Diagonal again(s.a.inverse_diagonal());
+  DiagonalPreconditioner again(s.a.inverse_diagonal());
   const CgResult from_zero =
       flexible_conjugate_gradients(s.a, again, s.plain(), flexible(s), {500, 1e-10, 0, false});
   EXPECT_LT(result.iterations, from_zero.iterations);
@@ -145,7 +143,7 @@ TEST(FlexibleCg, LeavesAnExactGuessAlone) {
   const System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
   const FlexibleCgVectors v = flexible(s);
   Kokkos::deep_copy(v.x, to_assembled(s.space, s.reference.mesh(), s.exact));
-  Diagonal m(s.a.inverse_diagonal());
+  DiagonalPreconditioner m(s.a.inverse_diagonal());
   const CgResult result = flexible_conjugate_gradients(s.a, m, s.plain(), v, {500, 1e-8, 0, true});
   EXPECT_TRUE(result.converged);
   EXPECT_EQ(result.iterations, 0);
@@ -159,7 +157,7 @@ TEST(FlexibleCg, IgnoresXWithoutAGuess) {
   for (const auto& vector : {dirty.x, dirty.p})
     Kokkos::deep_copy(vector,
                       to_assembled(s.space, s.reference.mesh(), ById(s.b.size(), not_a_number)));
-  Diagonal m(s.a.inverse_diagonal());
+  DiagonalPreconditioner m(s.a.inverse_diagonal());
   const CgResult expected = flexible_conjugate_gradients(s.a, m, s.plain(), clean, {10}),
                  found = flexible_conjugate_gradients(s.a, m, s.plain(), dirty, {10});
   ASSERT_EQ(found.history.size(), expected.history.size());
@@ -177,7 +175,7 @@ TEST(FlexibleCg, StopsAtTheLargerOfBothTolerances) {
   for (const auto& [relative, absolute, target] :
        {Case{0, 1e-5 * size, 1e-5 * size}, Case{1e-9, 1e-5 * size, 1e-5 * size},
         Case{1e-5, 1e-9 * size, 1e-5 * size}, Case{1e-5, 0, 1e-5 * size}}) {
-    Diagonal m(s.a.inverse_diagonal());
+    DiagonalPreconditioner m(s.a.inverse_diagonal());
     const CgResult result = flexible_conjugate_gradients(s.a, m, s.plain(), flexible(s),
                                                          {500, relative, absolute, false});
     EXPECT_TRUE(result.converged);
@@ -189,7 +187,7 @@ TEST(FlexibleCg, StopsAtTheLargerOfBothTolerances) {
 TEST(FlexibleCg, DoesNothingIfBIsWithinTheAbsoluteTolerance) {
   const System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
   const FlexibleCgVectors v = flexible(s);
-  Diagonal m(s.a.inverse_diagonal());
+  DiagonalPreconditioner m(s.a.inverse_diagonal());
   const CgResult result =
       flexible_conjugate_gradients(s.a, m, s.plain(), v, {500, 0, 1.01 * norm(s.b), false});
   EXPECT_TRUE(result.converged);
@@ -199,7 +197,7 @@ TEST(FlexibleCg, DoesNothingIfBIsWithinTheAbsoluteTolerance) {
 
 TEST(FlexibleCg, SaysWhenItDidNotConverge) {
   const System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
-  Diagonal m(s.a.inverse_diagonal());
+  DiagonalPreconditioner m(s.a.inverse_diagonal());
   std::vector<int> progress;
   const CgResult result =
       flexible_conjugate_gradients(s.a, m, s.plain(), flexible(s), {5, 1e-12, 0, false},
@@ -213,7 +211,7 @@ TEST(FlexibleCg, SaysWhenItDidNotConverge) {
 // Without a tolerance, it goes on after the residual no longer falls.
 TEST(FlexibleCg, RunsTheIterationsWithoutATolerance) {
   const System s(MPI_COMM_WORLD, mixed_box(), 2, 0.1);
-  Diagonal m(s.a.inverse_diagonal());
+  DiagonalPreconditioner m(s.a.inverse_diagonal());
   for (const int iterations : {0, 1, 90}) {
     const FlexibleCgVectors v = flexible(s);
     const CgResult result = flexible_conjugate_gradients(s.a, m, s.plain(), v, {iterations});
@@ -231,7 +229,7 @@ TEST(FlexibleCg, SolvesNothingForNothing) {
   const System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
   for (const double tolerance : {0.0, 1e-8}) {
     const FlexibleCgVectors v = flexible(s, ById(s.b.size(), 0));
-    Diagonal m(s.a.inverse_diagonal());
+    DiagonalPreconditioner m(s.a.inverse_diagonal());
     const CgResult result =
         flexible_conjugate_gradients(s.a, m, s.plain(), v, {20, tolerance, 0, false});
     EXPECT_EQ(result.iterations, 0);
@@ -249,7 +247,7 @@ TEST(FlexibleCg, SolvesTheSingularCaseByProjection) {
   ById b = s.b;
   for (double& value : b) value += 0.5;
   const FlexibleCgVectors v = flexible(s, b);
-  Diagonal m(s.a.inverse_diagonal());
+  DiagonalPreconditioner m(s.a.inverse_diagonal());
   remove_constants(s.comm, s.space, v.r);
   const CgResult result =
       flexible_conjugate_gradients(s.a, m, s.plain(), v, {500, 1e-12, 0, false});
@@ -273,7 +271,7 @@ TEST(FlexibleCg, ReportsBreakdownOfThePreconditioner) {
     for (const double tolerance : {0.0, 1e-10})
       for (const int first : {1, 2, 5}) {
         SCOPED_TRACE(testing::Message() << "factor " << broken << " at " << first);
-        Diagonal m(s.a.inverse_diagonal());
+        DiagonalPreconditioner m(s.a.inverse_diagonal());
         m.factor = [&](int application) { return application < first ? 1 : broken; };
         const FlexibleCgVectors v = flexible(s);
         const CgResult result =
@@ -289,7 +287,7 @@ TEST(FlexibleCg, ReportsBreakdownOfThePreconditioner) {
 
 TEST(FlexibleCg, ReportsBreakdownOnAnIndefiniteMatrix) {
   const System s(MPI_COMM_WORLD, mixed_box(), 3, -1000.0);
-  Diagonal m(to_assembled(s.space, s.reference.mesh(), ById(s.b.size(), 1)));
+  DiagonalPreconditioner m(to_assembled(s.space, s.reference.mesh(), ById(s.b.size(), 1)));
   const CgResult result =
       flexible_conjugate_gradients(s.a, m, s.plain(), flexible(s), {50, 1e-10, 0, false});
   EXPECT_TRUE(result.broke_down);
@@ -302,7 +300,7 @@ TEST(FlexibleCg, ReportsARightHandSideThatIsNotFinite) {
     for (const double tolerance : {0.0, 1e-10}) {
       ById b = s.b;
       *std::find_if(b.begin(), b.end(), [](double value) { return value != 0; }) = bad;
-      Diagonal m(s.a.inverse_diagonal());
+      DiagonalPreconditioner m(s.a.inverse_diagonal());
       const CgResult result = flexible_conjugate_gradients(s.a, m, s.plain(), flexible(s, b),
                                                            {50, tolerance, 0, false});
       EXPECT_TRUE(result.broke_down) << bad;

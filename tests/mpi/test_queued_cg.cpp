@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/available_strategies.hpp"
@@ -14,8 +16,6 @@
 
 namespace nekbone_k {
 namespace {
-
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 struct Result : CgResult {
   ById x, r;
@@ -189,6 +189,24 @@ TEST(QueuedCg, StopsAtTheFirstResidualBelowTheTolerance) {
   });
 }
 
+// The larger of both tolerances counts.
+TEST(QueuedCg, StopsAtAnAbsoluteTolerance) {
+  System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
+  select_queued_exchange(s);
+  for_each_method(s, [&](CgVariant variant, CgLaunch launch, bool jacobi) {
+    Method method(s, variant, launch, jacobi);
+    const double target = 1e-5 * norm(s.b);
+    const CgResult expected = method.run(s.b, {400, 1e-5});
+    for (const double relative : {0.0, 1e-9}) {
+      const CgResult result = method.run(s.b, {400, relative, target * (1 + 1e-12)});
+      EXPECT_TRUE(result.converged);
+      EXPECT_EQ(result.iterations, expected.iterations);
+    }
+    EXPECT_FALSE(method.run(s.b, {5, 0, target}).converged);
+    EXPECT_EQ(method.run(s.b, {400, 0, 2 * norm(s.b)}).iterations, 0);
+  });
+}
+
 TEST(QueuedCg, RunsExactlyTheIterationsWithoutATolerance) {
   System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
   select_queued_exchange(s);
@@ -205,8 +223,10 @@ TEST(QueuedCg, RunsExactlyTheIterationsWithoutATolerance) {
       if (iterations > 0 && is_host_device) {
         EXPECT_EQ(progress.back(), iterations);
       }
-      for (const int ended : progress)
-        EXPECT_TRUE(is_host_device || ended % 20 == 0 || launch == CgLaunch::persistent) << ended;
+      const int at_once = is_host_device                   ? 1
+                          : launch == CgLaunch::persistent ? persistent_iterations
+                                                           : graph_iterations;
+      for (const int ended : progress) EXPECT_TRUE(ended % at_once == 0) << ended;
       EXPECT_NEAR(norm(residual_of(s, s.b, result.x)), result.residual(), 1e-11 * norm(s.b));
     }
   });
@@ -304,6 +324,76 @@ TEST(QueuedCg, AttainsTheAccuracyOfClassicCg) {
   }
 }
 
+// More iterations than the device keeps residuals of, which end between two reads of the state,
+// before one and after one.
+TEST(QueuedCg, ReportsAllResidualsOfLongSolves) {
+  System s(MPI_COMM_WORLD, stretched_box(), 3, 1e-3);
+  select_queued_exchange(s);
+  const CgResult expected = s.solve(s.vectors(), {40, 0});
+  for_each_method(s, [&](CgVariant variant, CgLaunch launch, bool jacobi) {
+    Method method(s, variant, launch, jacobi);
+    std::vector<double> longest = method.run(s.b, {350, 0}).history;
+    ASSERT_EQ(longest.size(), 351U);
+    for (const double residual : longest) EXPECT_TRUE(std::isfinite(residual) && residual > 0);
+    for (int i = 0; i <= 40 && !jacobi; ++i)
+      EXPECT_NEAR(longest[i], expected.history[i], 1e-9 * longest[0]) << i;
+    for (const int iterations : {99, 100, 101, 200}) {
+      const Result result = method.solve(s.b, {iterations, 0});
+      ASSERT_EQ(result.history.size(), iterations + 1U);
+      EXPECT_NEAR(norm(result.r), result.residual(), 1e-9 * result.residual()) << iterations;
+      // Sums of a GPU, and of several ranks, are rounded differently in each solve.
+      for (int i = 0; i <= 40; ++i) EXPECT_NEAR(result.history[i], longest[i], 1e-9 * longest[0]);
+    }
+  });
+}
+
+// Teams with several elements at once, and with several one after the other; groups of threads with
+// and without a barrier of their own.
+TEST(QueuedCg, OneKernelWorksOnMoreElementsThanTeams) {
+  if (is_host_device) GTEST_SKIP() << "kernels run on the host";
+  if (Communicator(MPI_COMM_WORLD).size() > 1) GTEST_SKIP() << "the kernel works on one rank";
+  MeshSpec spec;
+  spec.extent = {1.2, 1, 0.9};
+  spec.periodic = {true, false, false};
+  for (const auto& [order, elements] : {std::pair(1, std::array{33, 32, 31}),
+                                        {2, {24, 20, 18}},
+                                        {3, {16, 15, 14}},
+                                        {7, {12, 10, 9}}}) {
+    if (!is_compiled_order(order)) continue;
+    spec.elements = elements;
+    for (const Geometry geometry : {Geometry::stored, Geometry::trilinear, Geometry::affine}) {
+      SCOPED_TRACE(std::to_string(order) + ", " + name(geometry));
+      spec.geometry = geometry;
+      System s(MPI_COMM_WORLD, spec, order, 0.1);
+      for (const bool jacobi : {false, true}) {
+        const CgResult plain =
+            Method(s, CgVariant::pipelined, CgLaunch::plain, jacobi).run(s.b, {40, 0});
+        const Result result =
+            Method(s, CgVariant::pipelined, CgLaunch::persistent, jacobi).solve(s.b, {40, 0});
+        for (int i = 0; i <= 40; ++i)
+          EXPECT_NEAR(result.history[i], plain.history[i], 1e-11 * plain.history[0]) << i;
+        EXPECT_NEAR(norm(residual_of(s, s.b, result.x)), result.residual(), 1e-11 * norm(s.b));
+      }
+    }
+  }
+}
+
+TEST(QueuedCg, SaysHowMuchSharedMemoryOneKernelNeeds) {
+  if (is_host_device) GTEST_SKIP() << "kernels run on the host";
+  if (Communicator(MPI_COMM_WORLD).size() > 1) GTEST_SKIP() << "the kernel works on one rank";
+  MeshSpec spec;
+  spec.elements = {120, 120, 120};
+  System s(MPI_COMM_WORLD, spec, 1, 0.1);
+  try {
+    Method(s, CgVariant::pipelined, CgLaunch::persistent, false);
+    FAIL();
+  } catch (const UnavailableError& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("a team needs "), std::string::npos) << text;
+    EXPECT_NE(text.find(" KB of shared memory, and a multiprocessor has "), std::string::npos);
+  }
+}
+
 // An indefinite operator breaks down at the same iteration as in classic CG.
 TEST(QueuedCg, ReportsTheIterationOfABreakdown) {
   System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
@@ -340,6 +430,21 @@ TEST(QueuedCg, ReportsNotANumber) {
     const Result result = method.solve(s.b, {400, 1e-10});
     EXPECT_TRUE(result.converged);
     EXPECT_LE(norm(residual_of(s, s.b, result.x)), 2e-10 * norm(s.b));
+  });
+}
+
+// A is broken, not b: x and r stay as they were when CG began.
+TEST(QueuedCg, KeepsXAndRIfAIsNotANumber) {
+  System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
+  select_queued_exchange(s);
+  EllipticOperator broken(s.space, s.geometry, not_a_number, best_sum(s.comm));
+  for_each_method(s, [&](CgVariant variant, CgLaunch launch, bool jacobi) {
+    if (jacobi) return;
+    const Result result = Method(s, broken, variant, launch, jacobi).solve(s.b, {50, 0});
+    EXPECT_TRUE(result.broke_down);
+    EXPECT_EQ(result.iterations, 0);
+    EXPECT_EQ(max_abs(result.x), 0);
+    EXPECT_EQ(max_abs(result.r), max_abs(s.b));
   });
 }
 

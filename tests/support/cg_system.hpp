@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "operators/elliptic_operator.hpp"
@@ -13,6 +14,8 @@
 #include "support/reference_operator.hpp"
 
 namespace nekbone_k {
+
+inline constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 inline MeshSpec mixed_box() {
   MeshSpec spec;

@@ -721,11 +721,14 @@ TEST(BadInputMessage, NamesTheLaunchThatTheBuildLacks) {
   }
 }
 
-TEST(BadInputMessage, NamesTheVariantOfThePersistentKernel) {
+TEST(BadInputMessage, NamesWhatThePersistentKernelNeeds) {
   if (is_host_device) GTEST_SKIP() << "kernels run on the host";
   EXPECT_NO_THROW(parse_case("solver: {launch: persistent, variant: pipelined}", "x.yaml", {}, 1));
   EXPECT_THROW(parse_case("solver: {launch: persistent, variant: classic}", "x.yaml", {}, 1),
                InputError);
+  EXPECT_EQ(message_of([] { parse_case("solver: {launch: persistent}", "x.yaml", {}, 2); }),
+            "x.yaml:1: solver.launch: given persistent with 2 ranks; allowed: persistent with one "
+            "rank, or auto, host, plain or graph");
 }
 
 TEST(BadInputMessage, NamesWhatTheBuildLacks) {
