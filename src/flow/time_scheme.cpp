@@ -50,8 +50,8 @@ TimeCoefficients time_coefficients(int order, const std::vector<double>& steps) 
 
 std::vector<double> starting_steps(int order, double dt) {
   if (order == 1) return {};
-  // Step i is dt / ratio^i. The first is twice the one that would precede it, so that the sum is
-  // 2 dt: dt (1 / ratio + … + 1 / ratio^n) + 2 dt / ratio^n = 2 dt for a ratio of 1.5.
+  // Step i, counted from the last, is dt / ratio^i. The first step is twice the second, so that the
+  // sum is 2 dt: dt (1 / ratio + … + 1 / ratio^n) + 2 dt / ratio^n = 2 dt for a ratio of 1.5.
   constexpr double ratio = 1.5;
   constexpr int growing = 18;
   std::vector<double> steps{2 * dt * std::pow(ratio, -growing)};

@@ -10,9 +10,9 @@
 
 namespace nekbone_k {
 
-/// The parts of the cap, each the budget of one exchange. All of tuning takes at most about nine:
-/// one each for the process grid, vectors and scalars, and the rest for the all-reduce and the
-/// V-cycle with its levels.
+/// The cap divided by this number is the budget of one exchange. Timing uses at most about nine
+/// such budgets: one each for the process grid, vectors and scalars, and the rest for the
+/// all-reduce and the V-cycle with its levels.
 inline constexpr int tuning_parts = 10;
 
 /// The smallest budget of an exchange, in s. With it, samples of all strategies in the minimum
@@ -25,8 +25,8 @@ int expected_steps(const Case& input, int done);
 
 /// The expected time of a step in s, from the unique DOFs of a component, the copy bandwidth of all
 /// ranks together in B/s, and the launch of a kernel in s. It is the time of 600 doubles per DOF
-/// and of 400 launches, to which measured flows come close if projection leaves an iteration or
-/// none (docs/tuning.md, Short flows).
+/// and of 400 launches. Measured flows of order 7 take 0.8 to 1.4 times as long if solves need at
+/// most two iterations (docs/tuning.md, Short flows).
 double expected_step_seconds(double dofs, double copy_bandwidth, double launch_seconds);
 
 /// The budget of an exchange in s under a cap of the whole tuning: `cap_seconds` / tuning_parts, at

@@ -268,9 +268,9 @@ std::vector<Key> make_table() {
             "the host launches ahead, and scalars stay on the device; it waits where a strategy "
             "needs it"},
            {CgLaunchChoice::graph,
-            "a GPU replays recorded iterations; needs strategies that work without the host"},
+            "a CUDA or HIP graph of iterations; needs strategies that work without the host"},
            {CgLaunchChoice::persistent,
-            "one kernel does 100 iterations, on one GPU and small meshes; only with variant "
+            "one kernel does many iterations, on one GPU and small meshes; only with variant "
             "`pipelined`"}}),
 
       section("solver.multigrid",
@@ -331,7 +331,8 @@ std::vector<Key> make_table() {
           "Integrate advection on 3/2 times as many Gauss points per direction."),
       key("flow.projection", field(&Case::flow, &FlowCase::projection),
           Integers{0, most_projection},
-          "Earlier solutions of pressure and velocity that give the initial guess of the next."),
+          "Maximum number of earlier corrections of pressure and velocity that improve the initial "
+          "guess of the next solve; 0: none."),
       key("flow.tolerance", field(&Case::flow, &FlowCase::tolerance),
           Choices<FlowToleranceKind>{{FlowToleranceKind::absolute, FlowToleranceKind::relative}},
           "What the tolerances refer to: `absolute` is the norm of the residual divided by the "
