@@ -16,6 +16,7 @@
 #   weak-2d   60 steps of a flow that is constant along z, with 32 x 32 x 32 elements per rank along
 #             z: the same flow, and so the same iterations, on any number of ranks
 #   strong    60 steps with 24 x 24 x 24 elements: on two GPUs, 6,912 each
+#   re5000    inputs/tgv-re5000.yaml
 set -uo pipefail
 program=$1
 out=$2
@@ -78,6 +79,7 @@ for part in "$@"; do
         "mesh.elements=[32,32,$((32 * ranks))]" \
         "mesh.extent=[6.283185307179586,6.283185307179586,$(awk "BEGIN { printf \"%.15g\", 6.283185307179586 * $ranks }")]"
       ;;
+    re5000) flow re5000 tgv-re5000.yaml ;;
     strong) flow strong tgv-re1600.yaml flow.steps=60 "mesh.elements=[24,24,24]" ;;
     *) echo "unknown part $part" >&2; exit 2 ;;
   esac

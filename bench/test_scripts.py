@@ -53,10 +53,33 @@ if settings.get("solver.preconditioner") == "multigrid":
         "setup_s": 0.5, "cycle_s": 0.75, "operator_s": 0.25, "jacobi": None,
         "one_strategy_for_all": {"strategy": "put", "cycle_s": 1.0, "selected_cycle_s": 0.8}}
 report = {"machine": {"commit": "none", "hosts": ["secret"]}, "solve": solve, "passed": True,
+          "flow": {"parts_s": {"pressure": 0.01}, "multigrid": {"candidates": []}},
           "process_grid": {"selected": "1 x 1 x 2", "candidates": [{"partition": "1 x 1 x 2", "blocks": [1, 1, 2]}]},
-          "orders": [{"compiled": settings["solver.order"] != "8", "tuning": {
+          "orders": [{"compiled": settings.get("solver.order") != "8", "tuning": {
               "candidates": [{"strategy": s, "verified": s != "wrong"} for s in names]}}]}
 pathlib.Path(sys.argv[sys.argv.index("--report") + 1]).write_text(json.dumps(report))
+# A step takes 0.5 s, and 0.02 s in the later half.
+if steps := int(settings.get("flow.steps", 0)):
+    rows = [f"{i},{0.5 if 2 * i <= steps else 0.02},2,1" for i in range(1, steps + 1)]
+    pathlib.Path(settings["flow.series"]).write_text(
+        "\\n".join(["step,step_s,pressure_iterations,velocity_iterations", "0,0,0,0", *rows]))
+    if settings["checkpoint.every"] != "0":
+        pathlib.Path(settings["checkpoint.file"]).touch()
+"""
+
+# A step takes 0.1 s, and 3 iterations of the pressure.
+NEKO = """#!/usr/bin/env python3
+import json, pathlib, sys
+case = json.loads(pathlib.Path(sys.argv[1]).read_text())["case"]
+assert pathlib.Path(case["mesh_file"]).exists()
+begin = 8 if pathlib.Path(case.get("restart_file", "missing")).exists() else 0
+for step in range(1, round((case["end_time"] - begin) / case["timestep"] + 0.5) + 1):
+    for solve, iterations in ("Pressure", 3), ("X-Velocity", 1), ("Y-Velocity", 2), ("Z-Velocity", 1):
+        print(f" ----{solve}----")
+        print(f" | {solve}\\n | Iterations:   Start residual:     Final residual:\\n |  {iterations}   1.0E-03    1.0E-09")
+    print(f" Total time for step {step} (s): 1.0E-01 Total elapsed time (s): 1.0")
+if case["output_checkpoints"]:
+    pathlib.Path("fluid00001.chkp").touch()
 """
 
 # 300 MDOF/s; gs_op takes 2 ms and 500 us.
@@ -75,6 +98,7 @@ PEERS = {
     "gslib": 'echo "   pairwise times (avg, min, max): 1e-05"; echo "1 64 3.0"; echo "7 16 1.0"',
     "drop-in": 'echo "1 64 1.5"; echo "7 16 1.0"',
     "faster": 'echo "3.0 GFLOP/s at order $1 on $2 ranks"',
+    "genmeshbox": "touch box.nmsh",
     "talks": 'echo "no number"',
     "fails": "echo broken >&2; exit 3",
 }
@@ -87,7 +111,8 @@ class ScriptTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="nekbone-k-")
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
-        programs = {"mpirun": MPIRUN, "nekbone-k": NEKBONE_K, "bench_axhelm": BENCHMARK, "bench_gs": BENCHMARK}
+        programs = {"mpirun": MPIRUN, "nekbone-k": NEKBONE_K, "neko": NEKO, "bench_axhelm": BENCHMARK,
+                    "bench_gs": BENCHMARK}
         for name, text in (programs | {name: f"#!/bin/sh\n{text}\n" for name, text in PEERS.items()}).items():
             program = self.folder / name
             program.write_text(text)
@@ -290,6 +315,32 @@ class MultigridRows(ScriptTest):
         self.assertEqual([row["row"] for row in rows], ["kershaw:7:12", "periodic:3:8"])
         self.assertNotIn("history", rows[0]["jacobi"])
         self.assertNotIn("secret", (self.folder / "out.json").read_text())
+
+
+class AgainstNeko(ScriptTest):
+    def against_neko(self, *arguments, **keywords):
+        return self.run_script("against_neko.py", "--rounds", 2, "--ranks", 1, "--genmeshbox",
+                               self.folder / "genmeshbox", *arguments, "--out", "out.json",
+                               self.folder / "nekbone-k", self.folder / "runs", **keywords)
+
+    def test_later_halves_are_compared(self):
+        printed = self.against_neko("--neko", self.folder / "neko", "--cases", "early", "late-projection")
+        self.assertRegex(printed, r"(?m)^early +1 +0\.1000 +0\.0200 +5\.00 +5\.00\.\.5\.00 +3\.0 +2\.0 +2\.0 +1\.0$")
+        self.assertRegex(printed, r"(?m)^late-projection +1 +0\.1000 +0\.0200 +5\.00 ")
+        launches = self.launches()
+        self.assertEqual([launch["flow.steps"] for launch in launches], ["800", "60", "880", "60", "880"])
+        self.assertEqual([launch["flow.projection"] for launch in launches], ["20", "0", "20", "0", "20"])
+        rows = self.result()["rows"]
+        self.assertEqual([(row["case"], row["ranks"], len(row["neko"])) for row in rows],
+                         [("early", 1, 2), ("late-projection", 1, 2)])
+        self.assertNotIn("secret", (self.folder / "out.json").read_text())
+
+    def test_a_program_that_fails_is_named(self):
+        self.assertIn("exit code 3", self.against_neko("--neko", self.folder / "fails", "--cases", "early", code=1))
+
+    def test_output_without_steps_is_refused(self):
+        self.assertIn("0, 0 and 0 values of 60 steps",
+                      self.against_neko("--neko", self.folder / "talks", "--cases", "early", code=1))
 
 
 class CompactResults(ScriptTest):
