@@ -119,12 +119,11 @@ std::string audit_text(const Audit& audit) {
 }
 
 std::string method_text(const CgMethod& method) {
-  const std::string how =
-      method.launch == CgLaunch::host    ? "the host waits for every scalar"
-      : method.launch == CgLaunch::plain ? "scalars on the device"
-      : method.launch == CgLaunch::graph
-          ? fmt::format("{} iterations per graph", graph_iterations)
-          : fmt::format("{} iterations per kernel", persistent_iterations);
+  const std::string how = method.launch == CgLaunch::host    ? "the host waits for every scalar"
+                          : method.launch == CgLaunch::plain ? "scalars on the device"
+                          : method.launch == CgLaunch::graph
+                              ? fmt::format("{} iterations per graph", graph_iterations)
+                              : fmt::format("{} iterations per kernel", persistent_iterations);
   return fmt::format("{} CG, {}", name(method.variant), how);
 }
 
