@@ -14,6 +14,9 @@ namespace {
 
 using Range = Kokkos::RangePolicy<ExecutionSpace>;
 
+/// Solves that a ProjectionPolicy tries without the projection.
+constexpr int solves_of_trial = 8;
+
 /// The terms of a step that need no solve. Sets the newest advection to values.
 struct ExplicitTerms {
   TimeCoefficients c;
@@ -43,6 +46,14 @@ struct ExplicitTerms {
     }
   }
 };
+
+/// r = b = b - y.
+void subtract_into_both(const DeviceVector<double>& b, const DeviceVector<double>& y,
+                        const DeviceVector<double>& r) {
+  Kokkos::parallel_for(
+      "nekbone_k: residual of the guess", Range(0, r.extent(0)),
+      KOKKOS_LAMBDA(const LocalIndex a) { r(a) = b(a) -= y(a); });
+}
 
 /// to = x - y.
 void subtract(const DeviceVector<double>& x, const DeviceVector<double>& y,
@@ -124,45 +135,71 @@ class Stopwatch {
 
 }  // namespace
 
+void ProjectionPolicy::count_timed(const FlowSolve& solve, const SolveCost& cost) {
+  m_timed.solves += 1;
+  m_timed.iterations += solve.iterations;
+  m_timed.squares += double{1} * solve.iterations * solve.iterations;
+  m_timed.seconds += cost.solve_seconds;
+  m_timed.products += solve.iterations * cost.solve_seconds;
+  m_timed.traffic += cost.projection_traffic;
+  m_timed.projection_seconds += cost.projection_seconds;
+}
+
+double ProjectionPolicy::iteration_seconds() const {
+  // The slope of a line through the times of solves over their iterations.
+  const double spread = m_timed.solves * m_timed.squares - m_timed.iterations * m_timed.iterations;
+  if (spread > 0) {
+    const double slope =
+        (m_timed.solves * m_timed.products - m_timed.iterations * m_timed.seconds) / spread;
+    if (slope > 0) return slope;
+  }
+  return m_timed.iterations > 0 ? m_timed.seconds / m_timed.iterations : 0;
+}
+
 void ProjectionPolicy::count(const Communicator& comm, const FlowSolve& solve,
-                             double projection_seconds, double solve_seconds) {
-  m_projection_seconds += projection_seconds;
-  ++m_projections;
-  m_iteration_seconds += solve_seconds;
-  m_timed_iterations += solve.iterations;
-  if (solve.projected && solve.iterations > 0 && solve.residual > 0 && solve.first_residual > 0) {
-    const double digits = std::log10(solve.first_residual / solve.residual) / solve.iterations;
-    m_saved += digits > 0 ? std::log10(solve.guess_residual / solve.first_residual) / digits : 0;
-  } else if (solve.projected) {
-    // The guess met the tolerance. Without the projection, the solve takes one iteration or more.
-    m_saved += 1;
+                             const SolveCost& cost) {
+  if (m_most == 0) return;
+  if (m_paused > 0) {
+    --m_paused;
+    return;
   }
-  if (++m_solves < 2 * m_most) return;
-  m_saved_iterations = m_saved / m_solves;
-  if (!m_always) {
-    // The slowest rank decides, so that all ranks agree.
-    if (m_cost == 0 && m_timed_iterations > 0)
-      m_cost =
-          comm.max(m_projection_seconds / m_projections * m_timed_iterations / m_iteration_seconds);
-    constexpr int pause = 20;
-    if (m_cost > m_saved_iterations) m_paused = pause * m_most;
+  if (m_tried_without > 0) {
+    m_iterations_without += solve.iterations;
+    if (--m_tried_without == 0) decide();
+    return;
   }
+  if (is_timing()) count_timed(solve, cost);
+  // Steps at the beginning are short, and the space is not full.
+  if (++m_solves > m_most) {
+    m_iterations_with += solve.iterations;
+    m_traffic += cost.projection_traffic;
+  }
+  if (m_always || m_solves < 2 * m_most) return;
+  if (m_cost == 0) {
+    const double iteration = iteration_seconds();
+    const bool is_known = iteration > 0 && m_timed.traffic > 0;
+    // That of the slowest rank, so that all ranks agree.
+    m_cost = comm.max(is_known ? m_timed.projection_seconds / m_timed.traffic / iteration : 0);
+  }
+  m_tried_without = solves_of_trial;
+}
+
+void ProjectionPolicy::decide() {
+  const double saved = m_iterations_without / solves_of_trial - m_iterations_with / m_most;
+  constexpr int pause = 20;
+  if (m_cost * m_traffic / m_most > saved) m_paused = pause * m_most;
   m_solves = 0;
-  m_saved = 0;
+  m_traffic = m_iterations_with = m_iterations_without = 0;
 }
 
 void ProjectionPolicy::archive(const std::string& name, FlowArchive& archive) {
   archive.count(name + "/solves", m_solves);
+  archive.count(name + "/trial", m_tried_without);
   archive.count(name + "/paused", m_paused);
-  archive.number(name + "/saved", m_saved);
-  archive.number(name + "/saved iterations", m_saved_iterations);
+  archive.number(name + "/traffic", m_traffic);
+  archive.number(name + "/iterations with", m_iterations_with);
+  archive.number(name + "/iterations without", m_iterations_without);
   archive.number(name + "/cost", m_cost);
-}
-
-void ProjectionPolicy::begin() { *this = ProjectionPolicy(m_most, m_always); }
-
-void ProjectionPolicy::skip() {
-  if (m_paused > 0) --m_paused;
 }
 
 NavierStokes::NavierStokes(const Communicator& comm, FlowElements& elements,
@@ -287,34 +324,50 @@ FlowSolve NavierStokes::solve_from_guess(const Op& a, ProjectionSpace& space,
   const int components = static_cast<int>(x.extent(0) / m_space.size());
   const auto count_of = [&](int values) { count(components * values); };
   const double operator_bytes = components * m_stiffness.least_bytes();
-  m_bytes += operator_bytes;
-  a.apply(x, v.a_guess, [](LocalIndex, LocalIndex) {});
+  const auto apply = [&](const DeviceVector<double>& u) {
+    m_bytes += operator_bytes;
+    Kokkos::deep_copy(
+        ExecutionSpace(),
+        Kokkos::subview(v.a_guess, std::pair(LocalIndex{0}, m_stiffness.n_cleared_rows())), 0.0);
+    a.apply_without_sum(u, v.a_guess);
+  };
+  // A fence costs a wait of the host, so only where a time is needed.
+  const bool is_timing = policy.is_timing();
+  const auto seconds_now = [&] {
+    if (is_timing) Kokkos::fence("nekbone_k: projection timed");
+    return wall_seconds();
+  };
+  apply(x);
   double target = tolerance.absolute * m_root_volume * residual_scale;
   if (tolerance.relative > 0)
     target = std::max(target, tolerance.relative * std::sqrt(norms.products(v.b).r_dot_r));
-  count_of((tolerance.relative > 0 ? 1 : 0) + 3 + 2 + (policy.is_active() ? 1 : 0));
-  // b becomes the residual of the guess.
-  subtract(v.b, v.a_guess, v.b);
-  Kokkos::deep_copy(ExecutionSpace(), v.v.r, v.b);
-  FlowSolve outcome;
-  double projection_seconds = 0;
   const bool projects = policy.is_active() && space.size() > 0;
-  if (policy.is_active()) outcome.guess_residual = std::sqrt(norms.products(v.b).r_dot_r);
+  count_of((tolerance.relative > 0 ? 1 : 0) + 4 + (projects ? 1 : 0));
+  // b becomes the residual of the guess.
+  subtract_into_both(v.b, v.a_guess, v.v.r);
+  FlowSolve outcome;
+  SolveCost cost;
+  // About that of affine factors; only its share in that of the vectors matters.
+  constexpr int traffic_of_operator = 3;
+  const auto count_projection = [&](int values) {
+    count_of(values);
+    cost.projection_traffic += values;
+  };
+  if (projects) outcome.guess_residual = std::sqrt(norms.products(v.b).r_dot_r);
   outcome.projected = projects && outcome.guess_residual > target;
   if (outcome.projected) {
-    const double begin = wall_seconds();
-    count_of(space.traffic_of_project() + 3 + 3);
-    m_bytes += operator_bytes;
+    const double begin = seconds_now();
+    count_projection(space.traffic_of_project() + 3 + 3);
+    cost.projection_traffic += traffic_of_operator;
     space.project(v.b, v.v.p);
-    a.apply(v.v.p, v.a_guess, [](LocalIndex, LocalIndex) {});
+    apply(v.v.p);
     subtract(v.b, v.a_guess, v.v.r);
     add(v.v.p, x);
-    Kokkos::fence("nekbone_k: projected");
-    projection_seconds = wall_seconds() - begin;
+    cost.projection_seconds = seconds_now() - begin;
   }
-  const double begin = wall_seconds();
+  const double begin = seconds_now();
   const CgResult result = solve(target);
-  const double solve_seconds = wall_seconds() - begin;
+  cost.solve_seconds = seconds_now() - begin;
   add(v.v.x, x);
   m_bytes += result.iterations * operator_bytes;
   count_of(result.iterations * traffic_per_iteration + 3);
@@ -325,32 +378,30 @@ FlowSolve NavierStokes::solve_from_guess(const Op& a, ProjectionSpace& space,
   if (!outcome.projected) outcome.guess_residual = outcome.first_residual;
   const bool adds = policy.is_active() && result.iterations > 0 && result.converged;
   if (adds) {
-    const double begin_to_add = wall_seconds();
+    if (!space.is_full()) space.prepare_to_add();
+    const double begin_to_add = seconds_now();
     if (outcome.projected && space.is_full()) {
       // The space restarts with the whole correction.
-      count_of(space.traffic_of_project() + 3);
+      count_projection(space.traffic_of_project() + 3);
       space.project(v.b, v.v.p);
       add(v.v.p, v.v.x);
     } else if (outcome.projected) {
       // The solve began where the projection ended, so its correction is new to the space.
-      count_of(3);
+      count_projection(3);
       subtract(v.b, v.a_guess, v.b);
     }
     subtract(v.b, v.v.r, v.b);
     if (space.is_full()) space.clear();
-    count_of(3 + space.traffic_of_add());
+    count_projection(3 + space.traffic_of_add());
     space.add(v.v.x, v.b);
-    projection_seconds += wall_seconds() - begin_to_add;
+    cost.projection_seconds += seconds_now() - begin_to_add;
   }
-  if (policy.is_active())
-    policy.count(m_comm, outcome, projection_seconds, solve_seconds);
-  else
-    policy.skip();
-  if (!policy.is_active()) space.clear();
   const double scale = 1 / (m_root_volume * residual_scale);
   outcome.guess_residual *= scale;
   outcome.first_residual *= scale;
   outcome.residual *= scale;
+  policy.count(m_comm, outcome, cost);
+  if (policy.is_paused()) space.clear();
   return outcome;
 }
 

@@ -41,40 +41,59 @@ using PressurePreconditioner =
 struct FlowSolve {
   int iterations = 0;
   bool converged = false;
-  bool projected = false;  ///< the guess was improved by a projection
+  bool projected = false;  ///< a projection improved the guess
   // ‖r‖ / √volume: of the extrapolation, after the projection, and at the end.
   double guess_residual = 0, first_residual = 0, residual = 0;
 };
 
-/// Decides whether a projection pays. After every 2 × (vectors of the space) solves, it compares
-/// the cost of the projection with the number of iterations that it saved. It estimates that number
-/// from the digits that the projection and an iteration gain. A projection that does not pay pauses
-/// for many solves. The cost is timed once, in units of iterations, so that a restarted flow
-/// decides like an uninterrupted one. With deterministic sums the projection never pauses, because
-/// times differ from run to run.
+/// What a solve cost.
+struct SolveCost {
+  /// Doubles per entry that the projection read and wrote, the same on every rank.
+  int projection_traffic = 0;
+  double projection_seconds = 0;  ///< on this rank
+  double solve_seconds = 0;       ///< of CG from the projected guess, on this rank
+};
+
+/// Decides whether a projection pays. After every 2 × (vectors of the space) solves it tries a few
+/// solves without the projection. If these take fewer iterations more than the projection costs, it
+/// pauses for many solves. The cost of the projection in iterations is timed once, in the first
+/// solves, and follows its traffic later, so that a restarted flow decides like an uninterrupted
+/// one. With deterministic sums the projection never stops, because times differ from run to run.
 class ProjectionPolicy {
  public:
   ProjectionPolicy(int most, bool always) : m_most(most), m_always(always) {}
 
   /// Forgets all solves. Not collective.
-  void begin();
-  bool is_active() const { return m_most > 0 && m_paused == 0; }
-  /// Counts a solve, with the times of this rank. Collective.
-  void count(const Communicator& comm, const FlowSolve& solve, double projection_seconds,
-             double solve_seconds);
-  /// Counts a solve during a pause. Not collective.
-  void skip();
-  /// Saves or restores everything but times, which differ from rank to rank. Collective.
+  void begin() { *this = ProjectionPolicy(m_most, m_always); }
+  /// Whether the next solve shall project.
+  bool is_active() const { return m_most > 0 && m_paused == 0 && m_tried_without == 0; }
+  /// Whether vectors are of no use to a later solve.
+  bool is_paused() const { return m_most == 0 || m_paused > 0; }
+  /// Whether the times of the next solve count. Kernels must have ended when a time is taken.
+  bool is_timing() const { return is_active() && !m_always && m_cost == 0; }
+  /// Counts a solve. Collective.
+  void count(const Communicator& comm, const FlowSolve& solve, const SolveCost& cost);
+  /// Saves or restores everything but times that are not yet complete. Collective.
   void archive(const std::string& name, FlowArchive& archive);
 
  private:
+  void count_timed(const FlowSolve& solve, const SolveCost& cost);
+  /// Seconds of an iteration on this rank. A solve of no iteration takes some time, too.
+  double iteration_seconds() const;
+  void decide();
+
   int m_most;
   bool m_always;
-  int m_solves = 0, m_paused = 0;  // solves of the count, and of the pause that is left
-  double m_saved = 0, m_saved_iterations = 0;
-  double m_cost = 0;  // of the projection of a solve, in iterations; 0: not timed yet
-  int m_projections = 0, m_timed_iterations = 0;
-  double m_projection_seconds = 0, m_iteration_seconds = 0;  // of those
+  int m_solves = 0;         // with the projection, since the last decision
+  int m_tried_without = 0;  // solves that are left of the trial without it
+  int m_paused = 0;         // solves that are left of a pause
+  // Of the later half of the solves with the projection, and of those of the trial.
+  double m_traffic = 0, m_iterations_with = 0, m_iterations_without = 0;
+  double m_cost = 0;  // of a traffic of 1, in iterations; 0: not timed yet
+  struct {
+    double solves, iterations, squares, seconds, products;  // sums over timed solves
+    double traffic, projection_seconds;
+  } m_timed{};
 };
 
 /// What a step did. Times are those of this rank, in s.

@@ -2,6 +2,7 @@
 #include "flow/projection.hpp"
 
 #include <cmath>
+#include <iterator>
 
 #include "core/errors.hpp"
 #include "core/large_vector.hpp"
@@ -56,8 +57,10 @@ ProjectionSpace::ProjectionSpace(const Communicator& comm, const std::string& la
   if (reproducible_terms) {
     m_reproducible_sum.emplace(comm, range, *reproducible_terms, all_reduce);
   } else {
-    m_parts = decltype(m_parts)("nekbone_k: parts of projections", PlainProducts::n_teams(range));
-    m_sum.emplace(comm, all_reduce);
+    for (int pass = 0; pass < passes(most + 1) && most > 0; ++pass)
+      m_passes.push_back({DeviceVector<EntryValues<at_once>>("nekbone_k: parts of projections",
+                                                             PlainProducts::n_teams(range)),
+                          RankSum<EntryValues<at_once>>(comm, all_reduce)});
   }
 }
 
@@ -65,21 +68,25 @@ std::vector<double> ProjectionSpace::products(const DeviceVector<double>& v,
                                               const DeviceVector<double>& last) const {
   std::vector<double> all;
   const int n = m_size + 1;
-  for (int first = 0; first < n; first += at_once) {
+  for (int pass = 0; pass < passes(n); ++pass) {
     ProductsOfMany terms{v.data(), {}};
-    for (int i = 0; i < at_once; ++i)
-      terms.others[i] = first + i < m_size ? m_vectors[first + i].data() : last.data();
-    EntryValues<at_once> sums;
-    if (m_reproducible_sum) {
-      const auto found = m_reproducible_sum->sum("nekbone_k: projections", terms);
-      for (int i = 0; i < at_once; ++i) sums.values[i] = found[i];
-    } else {
-      PlainProducts{m_range, terms, {}, m_parts}.run("nekbone_k: projections");
-      m_sum->start(m_parts);
-      sums = m_sum->wait();
+    for (int i = 0; i < at_once; ++i) {
+      const int other = pass * at_once + i;
+      terms.others[i] = other < m_size ? m_vectors[other].data() : last.data();
     }
-    for (int i = 0; i < at_once && first + i < n; ++i) all.push_back(sums.values[i]);
+    if (m_reproducible_sum) {
+      const auto sums = m_reproducible_sum->sum("nekbone_k: projections", terms);
+      all.insert(all.end(), std::begin(sums), std::end(sums));
+    } else {
+      PlainProducts{m_range, terms, {}, m_passes[pass].parts}.run("nekbone_k: projections");
+      m_passes[pass].sum.start(m_passes[pass].parts);
+    }
   }
+  for (int pass = 0; pass < passes(n) && !m_reproducible_sum; ++pass) {
+    const auto sums = m_passes[pass].sum.wait();
+    all.insert(all.end(), std::begin(sums.values), std::end(sums.values));
+  }
+  all.resize(n);
   return all;
 }
 
@@ -102,6 +109,8 @@ const DeviceVector<double>& ProjectionSpace::vector(int i) {
     m_vectors.push_back(large_vector("nekbone_k: " + m_label, m_range.size));
   return m_vectors[i];
 }
+
+void ProjectionSpace::prepare_to_add() { vector(m_size); }
 
 void ProjectionSpace::archive(const std::string& name, FlowArchive& archive) {
   archive.count(name + "/size", m_size);

@@ -20,8 +20,8 @@ namespace nekbone_k {
 /// `range`.
 class ProjectionSpace {
  public:
-  /// Vectors whose products one all-reduce sums.
-  static constexpr int at_once = 4;
+  /// Vectors that one kernel handles, and whose products one all-reduce sums.
+  static constexpr int at_once = 8;
 
   /// A space of at most `most` vectors, none with 0. `reproducible_terms` is as for
   /// FusedVectorOps. Collective, and so is destruction.
@@ -36,6 +36,8 @@ class ProjectionSpace {
 
   /// x = the member of the space nearest to the solution for b in the norm of A. Collective.
   void project(const DeviceVector<double>& b, const DeviceVector<double>& x) const;
+  /// Allocates the vector that add() writes next, if it was not used before. Not collective.
+  void prepare_to_add();
   /// Adds a vector x, given A x, made A-orthonormal to the others, unless it depends on them.
   /// Overwrites x. The space must not be full. Collective.
   void add(const DeviceVector<double>& x, const DeviceVector<double>& ax);
@@ -62,8 +64,12 @@ class ProjectionSpace {
   int m_most, m_size = 0;
   std::string m_label;
   std::vector<DeviceVector<double>> m_vectors;  // made at first use
-  mutable DeviceVector<EntryValues<at_once>> m_parts;
-  std::optional<RankSum<EntryValues<at_once>>> m_sum;
+  /// Products of a few vectors, summed over the ranks.
+  struct Pass {
+    DeviceVector<EntryValues<at_once>> parts;
+    RankSum<EntryValues<at_once>> sum;
+  };
+  std::vector<Pass> m_passes;  // one for each kernel, so that the host waits for all at once
   std::optional<ReproducibleSums<at_once>> m_reproducible_sum;
 };
 

@@ -21,8 +21,9 @@ VelocityOperator::VelocityOperator(const Communicator& comm, const EllipticOpera
   }
 }
 
-double VelocityOperator::apply(const DeviceVector<double>& u, const DeviceVector<double>& au,
-                               const EntryWork& before) const {
+void VelocityOperator::apply_without_sum(const DeviceVector<double>& u,
+                                         const DeviceVector<double>& au,
+                                         const EntryWork& before) const {
   const VectorField from(u), to(au);
   for (int c = 0; c < n_components; ++c) {
     EntryWork of_component;
@@ -37,9 +38,14 @@ double VelocityOperator::apply(const DeviceVector<double>& u, const DeviceVector
       m_a.apply_here(from.component(c), to.component(c), of_component);
     }
   }
+  if (!m_reproducible_sum) m_a.space().gs().exchange(to.field(), Reduction::add);
+}
+
+double VelocityOperator::apply(const DeviceVector<double>& u, const DeviceVector<double>& au,
+                               const EntryWork& before) const {
+  apply_without_sum(u, au, before);
   const DotTerms product{u.data(), au.data()};
   if (m_reproducible_sum) return m_reproducible_sum->sum("nekbone_k: velocity product", product)[0];
-  m_a.space().gs().exchange(to.field(), Reduction::add);
   PlainProduct{m_range, product, {}, m_parts}.run("nekbone_k: velocity product");
   m_sum->start(m_parts);
   return m_sum->wait().values[0];

@@ -26,6 +26,9 @@ class VelocityOperator {
   }
   double apply(const DeviceVector<double>& u, const DeviceVector<double>& au,
                const EntryWork& before = {}) const;
+  /// apply() without uᵀ A u, so the host does not wait for a sum. Collective.
+  void apply_without_sum(const DeviceVector<double>& u, const DeviceVector<double>& au,
+                         const EntryWork& before = {}) const;
 
  private:
   const EllipticOperator& m_a;

@@ -47,16 +47,16 @@ ById combined(double a, const ById& x, double b, const ById& y) {
   return sum;
 }
 
-// Up to 10 vectors, so that the last group of products that one all-reduce sums has any length.
+// Up to 20 vectors, so that the last group of products that one all-reduce sums has any length.
 TEST(Projection, FindsSolutionsThatAreInTheSpace) {
-  ProjectionCase p(10);
-  EXPECT_EQ(p.guesses.most(), 10);
+  ProjectionCase p(20);
+  EXPECT_EQ(p.guesses.most(), 20);
   ById in_space(p.points().n_points(), 0);
-  for (int added = 1; added <= 10; ++added) {
+  for (int added = 1; added <= 20; ++added) {
     const ById x = p.points().random(10 + added);
     p.add(x);
     EXPECT_EQ(p.guesses.size(), added);
-    EXPECT_EQ(p.guesses.is_full(), added == 10);
+    EXPECT_EQ(p.guesses.is_full(), added == 20);
     in_space = combined(1, in_space, 1 - 0.3 * added, x);
     const ById found = p.project(p.reference.apply(in_space));
     EXPECT_LE(relative_difference(found, in_space), 1e-12) << added << " vectors";
