@@ -15,7 +15,7 @@ namespace {
 using Range = Kokkos::RangePolicy<ExecutionSpace>;
 
 /// Solves that a ProjectionPolicy tries without the projection.
-constexpr int solves_of_trial = 8;
+constexpr int solves_of_trial = 4;
 
 /// The terms of a step that need no solve. Sets the newest advection to values.
 struct ExplicitTerms {
@@ -169,12 +169,12 @@ void ProjectionPolicy::count(const Communicator& comm, const FlowSolve& solve,
     return;
   }
   if (is_timing()) count_timed(solve, cost);
-  // Steps at the beginning are short, and the space is not full.
-  if (++m_solves > m_most) {
+  if (m_always) return;
+  if (m_until_trial <= m_most) {
     m_iterations_with += solve.iterations;
     m_traffic += cost.projection_traffic;
   }
-  if (m_always || m_solves < 2 * m_most) return;
+  if (--m_until_trial > 0) return;
   if (m_cost == 0) {
     const double iteration = iteration_seconds();
     const bool is_known = iteration > 0 && m_timed.traffic > 0;
@@ -186,14 +186,14 @@ void ProjectionPolicy::count(const Communicator& comm, const FlowSolve& solve,
 
 void ProjectionPolicy::decide() {
   const double saved = m_iterations_without / solves_of_trial - m_iterations_with / m_most;
-  constexpr int pause = 20;
-  if (m_cost * m_traffic / m_most > saved) m_paused = pause * m_most;
-  m_solves = 0;
+  const bool pays = m_cost * m_traffic / m_most <= saved;
+  if (!pays) m_paused = later_trial * m_most;
+  m_until_trial = (pays ? later_trial : first_trial) * m_most;
   m_traffic = m_iterations_with = m_iterations_without = 0;
 }
 
 void ProjectionPolicy::archive(const std::string& name, FlowArchive& archive) {
-  archive.count(name + "/solves", m_solves);
+  archive.count(name + "/until trial", m_until_trial);
   archive.count(name + "/trial", m_tried_without);
   archive.count(name + "/paused", m_paused);
   archive.number(name + "/traffic", m_traffic);
@@ -376,7 +376,7 @@ FlowSolve NavierStokes::solve_from_guess(const Op& a, ProjectionSpace& space,
   outcome.first_residual = result.history.front();
   outcome.residual = result.residual();
   if (!outcome.projected) outcome.guess_residual = outcome.first_residual;
-  const bool adds = policy.is_active() && result.iterations > 0 && result.converged;
+  const bool adds = !policy.is_paused() && result.iterations > 0 && result.converged;
   if (adds) {
     if (!space.is_full()) space.prepare_to_add();
     const double begin_to_add = seconds_now();

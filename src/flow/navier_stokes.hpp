@@ -54,20 +54,22 @@ struct SolveCost {
   double solve_seconds = 0;       ///< of CG from the projected guess, on this rank
 };
 
-/// Decides whether a projection pays. After every 2 × (vectors of the space) solves it tries a few
-/// solves without the projection. If these take fewer iterations more than the projection costs, it
-/// pauses for many solves. The cost of the projection in iterations is timed once, in the first
-/// solves, and follows its traffic later, so that a restarted flow decides like an uninterrupted
-/// one. With deterministic sums the projection never stops, because times differ from run to run.
+/// Decides whether a projection pays. From time to time it tries a few solves without the
+/// projection. If these take fewer iterations more than the projection costs, it pauses for many
+/// solves. The cost of the projection in iterations is timed once, in the first solves, and follows
+/// its traffic later, so that a restarted flow decides like an uninterrupted one. With
+/// deterministic sums the projection never stops, because times differ from run to run.
 class ProjectionPolicy {
  public:
-  ProjectionPolicy(int most, bool always) : m_most(most), m_always(always) {}
+  /// For spaces of at most `most` vectors.
+  ProjectionPolicy(int most, bool always)
+      : m_most(most), m_always(always), m_until_trial(first_trial * most) {}
 
   /// Forgets all solves. Not collective.
   void begin() { *this = ProjectionPolicy(m_most, m_always); }
   /// Whether the next solve shall project.
   bool is_active() const { return m_most > 0 && m_paused == 0 && m_tried_without == 0; }
-  /// Whether vectors are of no use to a later solve.
+  /// Whether the corrections are of no use to later solves.
   bool is_paused() const { return m_most == 0 || m_paused > 0; }
   /// Whether the times of the next solve count. Kernels must have ended when a time is taken.
   bool is_timing() const { return is_active() && !m_always && m_cost == 0; }
@@ -82,12 +84,15 @@ class ProjectionPolicy {
   double iteration_seconds() const;
   void decide();
 
+  /// Solves before the first trial, and between a decision and the next one, per vector.
+  static constexpr int first_trial = 2, later_trial = 20;
+
   int m_most;
   bool m_always;
-  int m_solves = 0;         // with the projection, since the last decision
+  int m_until_trial;        // solves with the projection before the next trial
   int m_tried_without = 0;  // solves that are left of the trial without it
   int m_paused = 0;         // solves that are left of a pause
-  // Of the later half of the solves with the projection, and of those of the trial.
+  // Of the last solves before the trial, as many as vectors, and of those of the trial.
   double m_traffic = 0, m_iterations_with = 0, m_iterations_without = 0;
   double m_cost = 0;  // of a traffic of 1, in iterations; 0: not timed yet
   struct {
