@@ -18,16 +18,17 @@ std::string field_file(const std::string& file, int step) {
   return path.parent_path() / name;
 }
 
-void FieldFiles::after_step(const NavierStokes& flow, int step, bool ends) {
-  if (m_output.every == 0 || (step % m_output.every != 0 && !ends)) return;
-  const VectorField vorticity("vorticity", m_elements.space());
-  m_elements.vorticity(flow.velocity(), vorticity);
+bool FieldFiles::is_due(int step, bool ends) const {
+  return m_output.every > 0 && (step % m_output.every == 0 || ends);
+}
+
+void FieldFiles::write(const NavierStokes& flow, const VectorField& vorticity, int step) {
   const std::array<VtkField, 3> fields{{{"velocity", flow.velocity().values},
                                         {"pressure", flow.pressure()},
                                         {"vorticity", vorticity.values}}};
   const std::string path = field_file(m_output.file, step);
   try {
-    write_vtk(m_comm, path, m_elements.space(), fields);
+    write_vtk(m_comm, path, m_space, fields);
     ++m_record.field_files;
     m_record.last_field_file = path;
   } catch (const FileError& error) {

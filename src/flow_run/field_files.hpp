@@ -20,18 +20,20 @@ std::string field_file(const std::string& file, int step);
 class FieldFiles {
  public:
   /// Keeps references.
-  FieldFiles(const Communicator& comm, const FieldOutputCase& output, FlowElements& elements,
+  FieldFiles(const Communicator& comm, const FieldOutputCase& output, const AssembledSpace& space,
              FlowRecord& record)
-      : m_comm(comm), m_output(output), m_elements(elements), m_record(record) {}
+      : m_comm(comm), m_output(output), m_space(space), m_record(record) {}
 
-  /// Call it at the beginning, with step 0, and after each step. A failure to write is kept in the
-  /// record, and ends nothing.
-  void after_step(const NavierStokes& flow, int step, bool ends);
+  /// Whether to write the fields after a step. 0 is the beginning.
+  bool is_due(int step, bool ends) const;
+  /// Writes them, with the `vorticity` of the velocity. A failure is kept in the record, and ends
+  /// nothing. Exchanges no field.
+  void write(const NavierStokes& flow, const VectorField& vorticity, int step);
 
  private:
   const Communicator& m_comm;
   const FieldOutputCase& m_output;
-  FlowElements& m_elements;
+  const AssembledSpace& m_space;
   FlowRecord& m_record;
 };
 

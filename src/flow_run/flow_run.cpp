@@ -223,7 +223,11 @@ class FlowRun {
   void restore() {
     const FlowRestart& restart = *m_conditions.restart;
     try {
-      FlowCheckpoint(m_comm, restart.file).restore(m_space, [this](FlowArchive& a) { archive(a); });
+      without_guard([&] {
+        FlowCheckpoint(m_comm, restart.file).restore(m_space, [this](FlowArchive& a) {
+          archive(a);
+        });
+      });
     } catch (const FileError& error) {
       throw InputError(fmt::format("--restart: {}; give an earlier checkpoint", error.what()));
     }
@@ -254,8 +258,8 @@ class FlowRun {
         m_comm, m_input,
         {m_space.mesh().spec().partition, m_strategies.vectors.name, m_strategies.scalars.name,
          m_strategies.all_reduce.name, m_record.multigrid->selected()->method});
-    FieldFiles fields(m_comm, m_input.output, *m_elements, m_record);
-    if (m_done == 0) fields.after_step(*m_flow, 0, false);
+    FieldFiles fields(m_comm, m_input.output, m_space, m_record);
+    if (m_done == 0) write_fields(fields, false);
     const double begin = wall_seconds();
     for (const int first = m_done; !m_lengths.is_end(m_done, m_flow->time());) {
       FlowStep step = m_flow->step(m_lengths.next(m_done, m_flow->time(), m_history->speed()));
@@ -268,10 +272,12 @@ class FlowRun {
       m_progress.update(std::min(m_done, m_lengths.total()),
                         note_on(step, (wall_seconds() - begin) / (m_done - first)));
       const bool ends = m_lengths.is_end(m_done, m_flow->time());
-      fields.after_step(*m_flow, m_done, ends);
+      write_fields(fields, ends);
       m_record.stopped = checkpoints.after_step(m_done, m_history->step_seconds(), ends, [&] {
-        save_flow(m_comm, m_input.checkpoint.file, m_space, texts,
-                  [this](FlowArchive& a) { archive(a); });
+        without_guard([&] {
+          save_flow(m_comm, m_input.checkpoint.file, m_space, texts,
+                    [this](FlowArchive& a) { archive(a); });
+        });
       });
       m_guard.go_on();
       if (!m_record.stopped.empty()) {
@@ -279,6 +285,20 @@ class FlowRun {
         return;
       }
     }
+  }
+
+  /// Reads or writes a file, which may take longer than a strategy may.
+  template <class Action>
+  void without_guard(const Action& action) {
+    Kokkos::fence("nekbone_k: before a file");
+    unguarded(m_guard, in_use(), action);
+  }
+
+  void write_fields(FieldFiles& files, bool ends) {
+    if (!files.is_due(m_done, ends)) return;
+    const VectorField vorticity("vorticity", m_space);
+    m_elements->vorticity(m_flow->velocity(), vorticity);
+    without_guard([&] { files.write(*m_flow, vorticity, m_done); });
   }
 
   /// Adds a row of the step if it is due. Returns whether the flow can continue; else the record

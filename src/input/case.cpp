@@ -147,6 +147,21 @@ void check_flow(YamlReader& keys, const Case& run) {
                   "fused");
 }
 
+/// Only flows write checkpoints and fields.
+void check_files_of_flow(YamlReader& keys, const Case& run) {
+  if (run.is_flow()) return;
+  const auto check = [&](const char* section, const char* key, double value) {
+    if (value == 0) return;
+    fail_together(keys.section(section), key, keys, "problem",
+                  fmt::format("given {}.{} {:g} with problem {}; allowed: 0 with that problem, or "
+                              "problem flow",
+                              section, key, value, name(run.problem)));
+  };
+  check("checkpoint", "every", run.checkpoint.every);
+  check("checkpoint", "before_walltime", run.checkpoint.before_walltime);
+  check("output", "every", run.output.every);
+}
+
 /// Sets what a flow fixes: the operator and the preconditioner of the pressure.
 void set_keys_of_flow(Case& run) {
   if (!run.is_flow()) return;
@@ -332,6 +347,7 @@ Case parse_case(const std::string& text, const std::string& source,
         "given deterministic true with solver.vector_ops kokkos-kernels, which adds as it "
         "comes; allowed: deterministic with vector_ops fused");
   check_flow(keys, run);
+  check_files_of_flow(keys, run);
   set_keys_of_flow(run);
   check_multigrid(keys, solver_keys, run);
   check_method(solver_keys, run, ranks);

@@ -3,12 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-
 #include "core/config.hpp"
-#include "core/whole_file.hpp"
 #include "output/element_values.hpp"
 
 namespace nekbone_k {
@@ -81,24 +76,13 @@ class Restoring final : public FlowArchive {
 
 void save_flow(const Communicator& comm, const std::string& path, const AssembledSpace& space,
                const CheckpointTexts& texts, const FlowState& state) {
-  const std::string whole = comm.broadcast(behind_links(path)), part = beside(whole, ".part");
-  try {
-    Hdf5File file = Hdf5File::create(comm, part);
+  replace_hdf5_file(comm, path, [&](Hdf5File& file) {
     file.write_text("format", format);
     file.write_text("program", version_string);
     for (const auto& [name, text] : texts) file.write_text(name, text);
     Saving archive(file, space);
     state(archive);
-    file.close();
-  } catch (const FileError&) {
-    if (comm.is_root()) std::remove(part.c_str());
-    throw;
-  }
-  std::string complaint;
-  if (comm.is_root() && std::rename(part.c_str(), whole.c_str()) != 0)
-    complaint = fmt::format("'{}' cannot be replaced: {}", path, std::strerror(errno));
-  complaint = comm.broadcast(complaint);
-  if (!complaint.empty()) throw FileError(complaint);
+  });
 }
 
 FlowCheckpoint::FlowCheckpoint(const Communicator& comm, const std::string& path)

@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <utility>
 
 #include "core/config.hpp"
+#include "core/whole_file.hpp"
 
 #ifdef NEKBONE_K_HAVE_HDF5
 #include <hdf5.h>
@@ -315,5 +317,23 @@ void Hdf5File::write_attribute(const std::string&, const std::string&,
 }
 
 #endif
+
+void replace_hdf5_file(const Communicator& comm, const std::string& path,
+                       const std::function<void(Hdf5File&)>& write) {
+  const std::string whole = comm.broadcast(behind_links(path)), part = beside(whole, ".part");
+  try {
+    Hdf5File file = Hdf5File::create(comm, part);
+    write(file);
+    file.close();
+  } catch (const FileError&) {
+    if (comm.is_root()) std::remove(part.c_str());
+    throw;
+  }
+  std::string complaint;
+  if (comm.is_root() && std::rename(part.c_str(), whole.c_str()) != 0)
+    complaint = fmt::format("'{}' cannot be replaced: {}", path, std::strerror(errno));
+  complaint = comm.broadcast(complaint);
+  if (!complaint.empty()) throw FileError(complaint);
+}
 
 }  // namespace nekbone_k

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -92,5 +93,10 @@ class Hdf5File {
   std::int64_t m_id;
   bool m_writes;
 };
+
+/// Replaces the file at `path`: `write` fills a new one beside it, which is then renamed, so that a
+/// failure leaves the earlier file. Throws FileError. Collective.
+void replace_hdf5_file(const Communicator& comm, const std::string& path,
+                       const std::function<void(Hdf5File&)>& write);
 
 }  // namespace nekbone_k

@@ -117,32 +117,32 @@ void write_vtk(const Communicator& comm, const std::string& path, const Assemble
   const std::int64_t n_cells = mesh.n_elements(),
                      points = std::int64_t{1} * mesh.nq() * mesh.nq() * mesh.nq(),
                      n_points = n_cells * points;
-  Hdf5File file = Hdf5File::create(comm, path);
-  file.write_attribute("VTKHDF", "Type", std::string("UnstructuredGrid"));
-  file.write_attribute("VTKHDF", "Version", std::vector<std::int64_t>{1, 0});
-  const auto write_count = [&](const char* name, std::int64_t count) {
-    file.write_rows(std::string("VTKHDF/") + name, rows_of(comm, 1, 1), &count);
-  };
-  write_count("NumberOfPoints", n_points);
-  write_count("NumberOfConnectivityIds", n_points);
-  write_count("NumberOfCells", n_cells);
-  // Every piece numbers its points from 0, cell by cell.
-  std::vector<std::int64_t> numbers(n_points);
-  std::iota(numbers.begin(), numbers.end(), 0);
-  file.write_rows("VTKHDF/Connectivity", rows_of(comm, n_points, 1), numbers.data());
-  numbers.resize(n_cells + 1);
-  for (std::int64_t c = 0; c <= n_cells; ++c) numbers[c] = c * points;
-  file.write_rows("VTKHDF/Offsets", rows_of(comm, n_cells + 1, 1), numbers.data());
-  const std::vector<std::uint8_t> types(n_cells, lagrange_hexahedron);
-  file.write_rows("VTKHDF/Types", rows_of(comm, n_cells, 1), types.data());
-  file.write_rows("VTKHDF/Points", rows_of(comm, n_points, 3), coordinates(mesh).data());
-  ElementValues values(space);
-  for (const VtkField& field : fields) {
-    const auto components = static_cast<int>(field.values.extent(0) / space.size());
-    file.write_rows("VTKHDF/PointData/" + field.name, rows_of(comm, n_points, components),
-                    field_rows(space, field.values, values).data());
-  }
-  file.close();
+  replace_hdf5_file(comm, path, [&](Hdf5File& file) {
+    file.write_attribute("VTKHDF", "Type", std::string("UnstructuredGrid"));
+    file.write_attribute("VTKHDF", "Version", std::vector<std::int64_t>{1, 0});
+    const auto write_count = [&](const char* name, std::int64_t count) {
+      file.write_rows(std::string("VTKHDF/") + name, rows_of(comm, 1, 1), &count);
+    };
+    write_count("NumberOfPoints", n_points);
+    write_count("NumberOfConnectivityIds", n_points);
+    write_count("NumberOfCells", n_cells);
+    // Every piece numbers its points from 0, cell by cell.
+    std::vector<std::int64_t> numbers(n_points);
+    std::iota(numbers.begin(), numbers.end(), 0);
+    file.write_rows("VTKHDF/Connectivity", rows_of(comm, n_points, 1), numbers.data());
+    numbers.resize(n_cells + 1);
+    for (std::int64_t c = 0; c <= n_cells; ++c) numbers[c] = c * points;
+    file.write_rows("VTKHDF/Offsets", rows_of(comm, n_cells + 1, 1), numbers.data());
+    const std::vector<std::uint8_t> types(n_cells, lagrange_hexahedron);
+    file.write_rows("VTKHDF/Types", rows_of(comm, n_cells, 1), types.data());
+    file.write_rows("VTKHDF/Points", rows_of(comm, n_points, 3), coordinates(mesh).data());
+    ElementValues values(space);
+    for (const VtkField& field : fields) {
+      const auto components = static_cast<int>(field.values.extent(0) / space.size());
+      file.write_rows("VTKHDF/PointData/" + field.name, rows_of(comm, n_points, components),
+                      field_rows(space, field.values, values).data());
+    }
+  });
 }
 
 }  // namespace nekbone_k

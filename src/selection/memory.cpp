@@ -97,9 +97,11 @@ double solve_memory(const BoxMesh& mesh, const Case& input) {
          kept_buffers(mesh.box(), input) + multigrid +
          (input.is_flow() ? NavierStokes::estimated_bytes(mesh, input.flow.options()) : 0) +
          (input.is_flow() && (input.checkpoint.is_on() || !input.restart.empty() ||
-                              !input.flow.initial_file.empty())
+                              !input.flow.initial_file.empty() || input.output.every > 0)
               ? ElementValues::estimated_bytes(mesh)
               : 0) +
+         // The vorticity.
+         (input.is_flow() && input.output.every > 0 ? 3 * vector_bytes(mesh) : 0) +
          // The cost of deterministic sums is measured against a second space with ordinary sums.
          (input.summation == Summation::deterministic ? AssembledSpace::estimated_bytes(mesh) : 0);
 }

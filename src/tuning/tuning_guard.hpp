@@ -58,8 +58,8 @@ class NoGuard : public TuningGuard {
 };
 
 /// Runs `action` between enter() and leave() of each of `strategies`, and returns its result. If
-/// `action` throws, calls fail(), because the job ends. UnavailableError and lack of memory are not
-/// faults of a strategy: then calls leave() instead.
+/// `action` throws, calls fail(), because the job ends. UnavailableError, InputError and lack of
+/// memory are not faults of a strategy: then calls leave() instead.
 template <class Action>
 std::invoke_result_t<Action> guarded(TuningGuard& guard, std::span<const std::string> strategies,
                                      const Action& action) {
@@ -76,11 +76,9 @@ std::invoke_result_t<Action> guarded(TuningGuard& guard, std::span<const std::st
       leave();
       return result;
     }
-  } catch (const UnavailableError&) {
-    leave();
-    throw;
   } catch (const std::exception& error) {
-    if (is_out_of_memory(error))
+    if (is_out_of_memory(error) || dynamic_cast<const UnavailableError*>(&error) != nullptr ||
+        dynamic_cast<const InputError*>(&error) != nullptr)
       leave();
     else
       guard.fail();
@@ -95,6 +93,24 @@ template <class Action>
 std::invoke_result_t<Action> guarded(TuningGuard& guard, const std::string& strategy,
                                      const Action& action) {
   return guarded(guard, std::span(&strategy, 1), action);
+}
+
+/// Runs a part of guarded() in which the strategies are not in use and which may take long, such as
+/// writing a file: leaves the strategies, runs `action`, and enters them again, also if it throws.
+/// Kernels that use them must have ended.
+template <class Action>
+void unguarded(TuningGuard& guard, std::span<const std::string> strategies, const Action& action) {
+  const auto enter = [&] {
+    for (const std::string& strategy : strategies) guard.enter(strategy);
+  };
+  for (std::size_t s = 0; s < strategies.size(); ++s) guard.leave();
+  try {
+    action();
+  } catch (...) {
+    enter();
+    throw;
+  }
+  enter();
 }
 
 /// Calls enter() now and leave() at the end of the scope. Exceptions in between are not reported to

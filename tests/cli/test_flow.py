@@ -266,6 +266,8 @@ class Checkpoints(FlowTest):
             self.assertEqual(errors[0], run.messages()[-1], str(run))
             self.assertIn("flow.initial: 'bad.h5' has a value that is not finite in component 3 of the array "
                           "'velocity/0'", errors[0], str(run))
+            # The next run must not skip the strategies that were in use.
+            self.assertFalse((folder / "nekbone-k-journal.jsonl").exists(), str(run))
 
     def test_a_signal_stops_the_run_with_a_checkpoint(self):
         for number in (signal.SIGUSR1, signal.SIGTERM):

@@ -400,6 +400,16 @@ const std::vector<Mistake> keys_that_do_not_fit{
     {"DeterministicByALibrary", "deterministic: true\nsolver:\n  vector_ops: kokkos-kernels\n",
      "x.yaml:1: deterministic: given deterministic true with solver.vector_ops kokkos-kernels, "
      "which adds as it comes; allowed: deterministic with vector_ops fused"},
+    {"CheckpointsWithoutAFlow",
+     "problem: nekbone\nmesh: {periodic: false}\ncheckpoint: {every: 5}\n",
+     "x.yaml:3: checkpoint.every: given checkpoint.every 5 with problem nekbone; allowed: 0 with "
+     "that problem, or problem flow"},
+    {"WallTimeWithoutAFlow",
+     "problem: nekbone\nmesh: {periodic: false}\ncheckpoint: {before_walltime: 60}\n",
+     "x.yaml:3: checkpoint.before_walltime: given checkpoint.before_walltime 60 with problem "
+     "nekbone"},
+    {"FieldsWithoutAFlow", "problem: none\noutput: {every: 5}\n",
+     "x.yaml:2: output.every: given output.every 5 with problem none"},
     {"MultigridOrdersOfAnotherOrder",
      "solver:\n  preconditioner: multigrid\n  order: 7\n  multigrid: {orders: [9, 3, 1]}\n",
      "x.yaml:4: solver.multigrid.orders: given [9, 3, 1] with solver.order 7; allowed: orders that "

@@ -121,10 +121,12 @@ Json other_value(const Json& schema, const Json& value) {
 }
 
 TEST(InputKeysTable, ReadsEachKeyIntoAFieldOfItsOwn) {
-  const std::string base = "problem: none";  // compatible with most values
   int changed = 0;
   for (const Key& key : input_keys()) {
     if (key.is_section()) continue;
+    const bool is_of_files = key.section() == "checkpoint" || key.section() == "output";
+    // Compatible with most values.
+    const std::string base = is_of_files ? "problem: flow" : "problem: none";
     const Json value = other_value(key.schema, key.value(parse(base)));
     if (value.is_null()) continue;  // names of strategies; see test_case.cpp
     const std::string assignment = key.path + "=" + value.dump();

@@ -56,6 +56,24 @@ TEST_F(TuningGuardTest, DoesNotBlameWhatIsNotThere) {
             (Told{"begin nccl", "enter nccl", "leave", "end"}));
 }
 
+TEST_F(TuningGuardTest, DoesNotBlameAStrategyForAFile) {
+  EXPECT_THROW(guarded(m_guard, "nccl", [] { throw InputError("'bad.h5' is no HDF5 file"); }),
+               InputError);
+  EXPECT_EQ(m_told, (Told{"enter nccl", "leave"}));
+}
+
+TEST_F(TuningGuardTest, IsLeftWhileAFileIsWritten) {
+  const std::vector<std::string> in_use{"nccl", "put"};
+  guarded(m_guard, in_use, [&] {
+    unguarded(m_guard, in_use, [&] { m_told.push_back("writes"); });
+    EXPECT_THROW(unguarded(m_guard, in_use, [] { throw std::runtime_error("full"); }),
+                 std::runtime_error);
+  });
+  EXPECT_EQ(m_told,
+            (Told{"enter nccl", "enter put", "leave", "leave", "writes", "enter nccl", "enter put",
+                  "leave", "leave", "enter nccl", "enter put", "leave", "leave"}));
+}
+
 // Kokkos reports a lack of memory by the second error.
 TEST_F(TuningGuardTest, BlamesNoStrategyWhereMemoryIsShort) {
   const Told expected{"begin nccl", "enter nccl", "leave", "take back nccl"};
