@@ -153,8 +153,8 @@ class Run {
     TunerOptions options = input().tuning;
     double grid_seconds = input().grid_budget_seconds;
     if (input().is_flow()) {
-      m_flow_tuning =
-          plan_flow_tuning(input(), m_record.machine, m_plan.restart ? m_plan.restart->step : 0);
+      const FlowRestart begin = m_plan.restart.value_or(FlowRestart{});
+      m_flow_tuning = plan_flow_tuning(input(), m_record.machine, begin.step, begin.time);
       options.budget_seconds = m_flow_tuning.budget_seconds;
       grid_seconds = m_flow_tuning.grid_budget_seconds;
     }

@@ -24,19 +24,42 @@ StepLengths::StepLengths(const FlowCase& flow) : m_flow(flow) {
 }
 
 void StepLengths::begin(double speed) {
-  m_first_speed = speed;
+  m_is_begun = true;
   if (m_flow.cfl > 0) m_dt = std::min(m_dt, m_flow.cfl / speed);
   m_start = starting_steps(m_flow.time_order, m_dt);
   if (m_start.empty() && m_flow.cfl == 0 && m_flow.steps == 0) m_left += 2;
 }
 
-void StepLengths::archive(FlowArchive& archive) {
-  double first_speed = m_first_speed, dt = m_dt;
-  archive.number("first speed", first_speed);
-  archive.number("step length", dt);
-  if (first_speed == m_first_speed) return;  // it was saved
-  begin(first_speed);
-  if (m_flow.cfl > 0) m_dt = dt;
+void StepLengths::archive(FlowArchive& archive, int done, double time) {
+  double step = m_dt, left = static_cast<double>(m_left);
+  double dt = m_flow.dt, end_time = m_flow.end_time, cfl = m_flow.cfl, steps = m_flow.steps;
+  archive.number("step length", step);
+  archive.number("steps after the short ones", left);
+  archive.number("flow.dt", dt);
+  archive.number("flow.end_time", end_time);
+  archive.number("flow.cfl", cfl);
+  archive.number("flow.steps", steps);
+  if (m_is_begun) return;  // it was saved
+  m_is_begun = true;
+  m_start = starting_steps(m_flow.time_order, step);
+  const bool is_same =
+      dt == m_flow.dt && end_time == m_flow.end_time && cfl == m_flow.cfl && steps == m_flow.steps;
+  if (is_same) m_left = static_cast<std::int64_t>(left);
+  if (is_same || m_flow.cfl > 0)
+    m_dt = step;
+  else if (m_flow.steps == 0)
+    divide_rest(done, time, step);
+}
+
+void StepLengths::divide_rest(int done, double time, double step) {
+  // The short steps that are left keep their lengths.
+  for (int s = done; s < n_start(); ++s) time += m_start[s];
+  const double rest = m_flow.end_time - time;
+  const double n = std::max(0.0, std::ceil(rest / m_flow.dt - 1e-9));
+  m_left = std::max(0, done - n_start()) + static_cast<std::int64_t>(n);
+  // If only end_time changes, the steps mostly keep their length, and so the flow its bits.
+  const bool fits = std::abs(n * step - rest) <= 1e-9 * std::abs(rest);
+  m_dt = n == 0 || fits ? step : rest / n;
 }
 
 int StepLengths::total() const {

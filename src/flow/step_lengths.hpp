@@ -20,8 +20,9 @@ class StepLengths {
 
   /// Begins a flow. `speed` is the largest speed, in nodes per unit of time.
   void begin(double speed);
-  /// Saves the lengths, or restores them in place of begin().
-  void archive(FlowArchive& archive);
+  /// Saves the lengths, or restores them in place of begin(), after `done` steps at `time`. If the
+  /// saved ones are of another flow.dt, end_time, cfl or steps, divides the time that is left anew.
+  void archive(FlowArchive& archive, int done, double time);
 
   /// Short steps at the beginning.
   int n_start() const { return static_cast<int>(m_start.size()); }
@@ -33,9 +34,13 @@ class StepLengths {
   double next(int done, double time, double speed);
 
  private:
+  /// Divides the time from `time` to the end into equal steps, of `step` if that fits.
+  void divide_rest(int done, double time, double step);
+
   const FlowCase& m_flow;
-  double m_first_speed = -1, m_dt = 0;  // -1: not begun
-  std::int64_t m_left = -1;             // after the short ones; -1: not known
+  bool m_is_begun = false;
+  double m_dt = 0;
+  std::int64_t m_left = -1;  // after the short ones; -1: not known
   std::vector<double> m_start;
 };
 

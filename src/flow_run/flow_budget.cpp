@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "flow/step_lengths.hpp"
 #include "mesh/gll.hpp"
@@ -36,10 +37,17 @@ std::string why_no_cap(const Case& input, const FlowTuning& tuning) {
 
 }  // namespace
 
-int expected_steps(const Case& input, int done) {
-  StepLengths lengths(input.flow);
-  lengths.begin(usual_speed(input));
-  return std::max(0, lengths.total() - done);
+int expected_steps(const Case& input, int done, double time) {
+  const FlowCase& flow = input.flow;
+  const double speed = usual_speed(input);
+  StepLengths lengths(flow);
+  lengths.begin(speed);
+  if (done == 0 || flow.steps > 0) return std::max(0, lengths.total() - done);
+  // The steps of the earlier run may have had another length, so count by time.
+  const double step = flow.cfl > 0 ? std::min(flow.dt, flow.cfl / speed) : flow.dt;
+  const double left = std::max(0, lengths.n_start() - done) +
+                      std::max(0.0, std::ceil((flow.end_time - time) / step - 1e-9));
+  return static_cast<int>(std::min<double>(left, std::numeric_limits<int>::max()));
 }
 
 double expected_step_seconds(double dofs, double copy_bandwidth, double launch_seconds) {
@@ -51,11 +59,12 @@ double capped_budget(double cap_seconds, double most) {
   return std::min(most, std::max(least_tuning_budget, cap_seconds / tuning_parts));
 }
 
-FlowTuning plan_flow_tuning(const Case& input, const MachineRecord& machine, int done) {
+FlowTuning plan_flow_tuning(const Case& input, const MachineRecord& machine, int done,
+                            double time) {
   FlowTuning tuning;
   tuning.budget_seconds = input.tuning.budget_seconds;
   tuning.grid_budget_seconds = input.grid_budget_seconds;
-  tuning.expected_steps = expected_steps(input, done);
+  tuning.expected_steps = expected_steps(input, done, time);
   // The mesh of a flow is periodic.
   const double dofs =
       static_cast<double>(input.mesh.total_elements()) * std::pow(input.solver_order, 3);

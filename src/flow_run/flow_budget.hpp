@@ -19,9 +19,9 @@ inline constexpr int tuning_parts = 10;
 /// number of rounds are long enough for the clock.
 inline constexpr double least_tuning_budget = 0.05;
 
-/// Steps that a flow takes after `done` of an earlier run. With flow.cfl, estimated from a velocity
-/// of size 1 along each direction, to which the translation is added.
-int expected_steps(const Case& input, int done);
+/// Steps that a flow takes after `done` of an earlier run, which ended at `time`. With flow.cfl,
+/// estimated from a velocity of size 1 along each direction, to which the translation is added.
+int expected_steps(const Case& input, int done, double time = 0);
 
 /// The expected time of a step in s, from the unique DOFs of a component, the copy bandwidth of all
 /// ranks together in B/s, and the launch of a kernel in s. It is the time of 600 doubles per DOF
@@ -33,9 +33,11 @@ double expected_step_seconds(double dofs, double copy_bandwidth, double launch_s
 /// least least_tuning_budget, and at most `most`, the budget without a cap.
 double capped_budget(double cap_seconds, double most);
 
-/// The budgets for the tuning of a flow that begins after `done` steps. There is no cap if the
-/// input gives a budget, in tuning mode cached, or if the bandwidth of `machine` is not known.
-FlowTuning plan_flow_tuning(const Case& input, const MachineRecord& machine, int done);
+/// The budgets for the tuning of a flow that begins after `done` steps, at `time`. There is no cap
+/// if the input gives a budget, in tuning mode cached, or if the bandwidth of `machine` is not
+/// known.
+FlowTuning plan_flow_tuning(const Case& input, const MachineRecord& machine, int done,
+                            double time = 0);
 
 /// The time in s that all tuning of a run with a flow took, with planning and verification.
 double tuning_seconds(const RunRecord& run);

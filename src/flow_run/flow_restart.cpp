@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "core/errors.hpp"
+#include "flow/time_scheme.hpp"
 #include "input/input_keys.hpp"
 #include "reduce/all_reduce.hpp"
 
@@ -22,8 +23,8 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// Why a flow cannot continue with another input; empty if it can.
-std::string mismatch(const Case& then, const Case& now) {
+/// Why a flow cannot continue with another input after `step` steps; empty if it can.
+std::string mismatch(const Case& then, const Case& now, int step) {
   const auto differs = [](const char* key, const auto& before, const auto& given) {
     return fmt::format("was written with {} {}, and the input has {}", key, before, given);
   };
@@ -41,6 +42,11 @@ std::string mismatch(const Case& then, const Case& now) {
     return differs("solver.order", then.solver_order, now.solver_order);
   if (then.flow.time_order != now.flow.time_order)
     return differs("flow.time_order", then.flow.time_order, now.flow.time_order);
+  const auto n_start = static_cast<int>(starting_steps(then.flow.time_order, then.flow.dt).size());
+  if (then.flow.dt != now.flow.dt && step < n_start)
+    return fmt::format(
+        "was written among the short steps at the beginning, with flow.dt {}, and the input has {}",
+        then.flow.dt, now.flow.dt);
   return {};
 }
 
@@ -101,12 +107,12 @@ std::optional<FlowRestart> plan_restart(const Communicator& comm, Case& input) {
     const FlowCheckpoint checkpoint(comm, input.restart);
     const Case then = parse_case(checkpoint.text("input"), input.restart,
                                  lines_of(checkpoint.text("choices")), any_ranks);
-    if (const std::string why = mismatch(then, input); !why.empty())
+    FlowRestart restart{input.restart, static_cast<int>(checkpoint.number("steps")),
+                        checkpoint.number("time"), "", ""};
+    if (const std::string why = mismatch(then, input, restart.step); !why.empty())
       throw InputError(fmt::format("--restart: '{}' {}; take the input of that run, or none",
                                    input.restart, why));
     pin_multigrid(then.multigrid, input.multigrid);
-    FlowRestart restart{input.restart, static_cast<int>(checkpoint.number("steps")),
-                        checkpoint.number("time"), "", ""};
     if (checkpoint.text("ranks") != std::to_string(comm.size())) return restart;
     if (input.partition_mode == PartitionMode::automatic) {
       std::istringstream blocks(checkpoint.text("partition"));

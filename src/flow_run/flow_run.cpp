@@ -222,6 +222,7 @@ class FlowRun {
 
   void restore() {
     const FlowRestart& restart = *m_conditions.restart;
+    m_done = restart.step;
     try {
       without_guard([&] {
         FlowCheckpoint(m_comm, restart.file).restore(m_space, [this](FlowArchive& a) {
@@ -231,13 +232,12 @@ class FlowRun {
     } catch (const FileError& error) {
       throw InputError(fmt::format("--restart: {}; give an earlier checkpoint", error.what()));
     }
-    m_done = restart.step;
     m_history->look(*m_flow);
   }
 
   void archive(FlowArchive& archive) {
     m_flow->archive(archive);
-    m_lengths.archive(archive);
+    m_lengths.archive(archive, m_done, m_flow->time());
     m_history->archive(archive);
   }
 

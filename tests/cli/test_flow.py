@@ -207,6 +207,27 @@ class Checkpoints(FlowTest):
             self.assertEqual(run.code, 0, str(run))
         self.assert_same_series(second, whole, exactly=True)
 
+    def test_a_restart_with_another_step_ends_at_the_end_time(self):
+        first = self.flow(1, checkpoint__every="1000")
+        self.check_passed(first)
+        for changes, steps in (({"flow__dt": "0.04"}, 5), ({"flow__dt": "0.015"}, 14), ({"flow__cfl": "0.05"}, None)):
+            run = self.restarted(first, 1, flow__end_time="0.3", **changes)
+            self.assertEqual(run.code, 0, str(run))
+            self.assertAlmostEqual(self.rows(run)[-1]["time"], 0.3, delta=1e-9)
+            if steps:
+                self.assertEqual(self.report(run)["flow"]["steps"], steps, str(run))
+                self.assertEqual(self.report(run)["flow"]["tuning"]["expected_steps"], steps, str(run))
+
+    def test_the_short_steps_keep_their_length(self):
+        first = self.flow(1, checkpoint__before_walltime="0.001")
+        self.assertEqual(first.code, 5, str(first))
+        self.assertLess(self.report(first)["flow"]["checkpoints"]["step"], SHORT)
+        self.assert_refused(self.restarted(first, 1, flow__dt="0.01"), 2, "was written among the short steps at the "
+                            "beginning, with flow.dt 0.02, and the input has 0.01")
+        second = self.restarted(first, 1, flow__end_time="0.2")
+        self.assertEqual(second.code, 0, str(second))
+        self.assertAlmostEqual(self.rows(second)[-1]["time"], 0.2, delta=1e-9)
+
     def test_a_flow_begins_with_the_velocity_of_a_file(self):
         first = self.flow(2, checkpoint__every="100", flow__translation="0")
         self.check_passed(first)

@@ -36,6 +36,9 @@ TEST(FlowBudget, CountsTheStepsThatAreLeft) {
   EXPECT_EQ(expected_steps(flow_input(), 1000), 0);
   EXPECT_EQ(expected_steps(flow_input({"flow.steps=0", "flow.end_time=1"}), 0), 19 + 98);
   EXPECT_EQ(expected_steps(flow_input({"flow.time_order=1"}), 0), 50);
+  // The earlier run may have taken more steps than this one takes in all.
+  EXPECT_EQ(expected_steps(flow_input({"flow.steps=0", "flow.end_time=1"}), 5000, 0.5), 50);
+  EXPECT_EQ(expected_steps(flow_input({"flow.steps=0", "flow.end_time=1"}), 5000, 1), 0);
 }
 
 TEST(FlowBudget, EstimatesTheStepsOfACflNumber) {

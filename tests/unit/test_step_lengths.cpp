@@ -115,13 +115,84 @@ TEST(StepLengths, GoOnFromAnArchive) {
       double time = 0;
       for (int done = 0; done < stop; ++done) time += lengths.next(done, time, 20 + done);
       NumberArchive archive;
-      lengths.archive(archive);
+      lengths.archive(archive, stop, time);
       StepLengths other(flow);
       archive.restores = true;
-      other.archive(archive);
+      other.archive(archive, stop, time);
       EXPECT_EQ(all_steps(other, 30, stop, time), all_steps(lengths, 30, stop, time)) << cfl;
     }
   }
+}
+
+/// A flow that stops after some steps and continues with another input.
+struct Continued {
+  double time = 0;            ///< at the stop
+  std::vector<double> steps;  ///< after it
+};
+Continued go_on(const FlowCase& first, int stop, const FlowCase& second, double speed = 20) {
+  StepLengths lengths(first);
+  lengths.begin(speed);
+  Continued flow;
+  for (int done = 0; done < stop; ++done) flow.time += lengths.next(done, flow.time, speed);
+  NumberArchive archive;
+  lengths.archive(archive, stop, flow.time);
+  StepLengths other(second);
+  archive.restores = true;
+  other.archive(archive, stop, flow.time);
+  flow.steps = all_steps(other, speed, stop, flow.time);
+  EXPECT_EQ(other.total(), stop + static_cast<int>(flow.steps.size()));
+  return flow;
+}
+
+TEST(StepLengths, OfAnotherInputEndAtItsEndTime) {
+  const auto check = [](const FlowCase& first, int stop, const FlowCase& second, std::size_t n) {
+    const Continued flow = go_on(first, stop, second);
+    EXPECT_NEAR(flow.time + sum(flow.steps), second.end_time, 1e-9) << n;
+    EXPECT_EQ(flow.steps.size(), n);
+    for (const double step : flow.steps) EXPECT_LE(step, second.dt * (1 + 1e-9));
+  };
+  constexpr int end = 19 + 48;                                      // of time 1 in steps of 0.02
+  check(flow_case(0.02, 1), end, flow_case(0.04, 2), 25);           // longer steps
+  check(flow_case(0.02, 1), end, flow_case(0.01, 2), 100);          // shorter ones
+  check(flow_case(0.02, 1), 19 + 8, flow_case(0.03, 1), 27);        // 0.8 is left
+  check(flow_case(0.3, 1), 19 + 2, flow_case(0.3, 2), 4);           // they were of 0.25
+  check(flow_case(0.02, 1, 0.1), 19 + 58, flow_case(0.02, 1), 35);  // they were of 0.005
+  check(flow_case(0.02, 1, 0, 5), 19 + 5, flow_case(0.02, 1), 43);  // from a number of steps
+  check(flow_case(0.02, 1), 3, flow_case(0.02, 2), 16 + 98);        // among the short ones
+  check(flow_case(0.02, 1, 0, 0, 1), 10, flow_case(0.04, 1, 0, 0, 1), 20);
+}
+
+TEST(StepLengths, OfAnotherInputKeepALengthThatFits) {
+  const Continued flow = go_on(flow_case(0.1, 0.3), 19 + 1, flow_case(0.1, 0.7));
+  EXPECT_EQ(flow.steps, std::vector<double>(4, 0.3 / 3));
+}
+
+// The second restart has the input of the first, and so the same steps.
+TEST(StepLengths, OfAnotherInputStayTheSameAfterOneMoreRestart) {
+  const FlowCase first = flow_case(0.02, 1), second = flow_case(0.03, 2);
+  StepLengths lengths(first), changed(second), again(second);
+  lengths.begin(20);
+  double time = 0;
+  int done = 0;
+  for (; done < 30; ++done) time += lengths.next(done, time, 20);
+  NumberArchive archive, later;
+  lengths.archive(archive, done, time);
+  archive.restores = true;
+  changed.archive(archive, done, time);
+  for (; done < 40; ++done) time += changed.next(done, time, 20);
+  changed.archive(later, done, time);
+  later.restores = true;
+  again.archive(later, done, time);
+  EXPECT_EQ(all_steps(again, 20, done, time), all_steps(changed, 20, done, time));
+}
+
+TEST(StepLengths, OfAnotherInputAreNoneIfItsEndIsOver) {
+  for (const double end_time : {0.2, 1.0})
+    for (const double dt : {0.02, 0.04})
+      EXPECT_TRUE(go_on(flow_case(0.02, 1), 19 + 48, flow_case(dt, end_time)).steps.empty());
+  // Steps by number count from the beginning of the flow.
+  EXPECT_EQ(go_on(flow_case(0.02, 1), 19 + 8, flow_case(0.01, 1, 0, 10)).steps,
+            (std::vector<double>{0.01, 0.01}));
 }
 
 // A fluid at rest has no CFL number.
@@ -130,10 +201,10 @@ TEST(StepLengths, GoOnFromAnArchiveOfAFluidAtRest) {
   StepLengths lengths(flow);
   lengths.begin(0);
   NumberArchive archive;
-  lengths.archive(archive);
+  lengths.archive(archive, 0, 0);
   StepLengths other(flow);
   archive.restores = true;
-  other.archive(archive);
+  other.archive(archive, 0, 0);
   EXPECT_EQ(all_steps(other, 0), all_steps(lengths, 0));
   EXPECT_GT(other.n_start(), 0);
 }
