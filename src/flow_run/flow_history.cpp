@@ -14,8 +14,8 @@ namespace {
 /// Rows that a report keeps, at most; the file has all.
 constexpr std::size_t most_rows = 2000;
 
-/// The numbers of a row, for checkpoints.
-constexpr std::size_t row_length = 17;
+/// The numbers of a row, for checkpoints: all but the reference, which is that of the run.
+constexpr std::size_t row_length = 15;
 
 std::array<double, row_length> numbers_of(const FlowRow& row) {
   return {double(row.step),
@@ -32,9 +32,7 @@ std::array<double, row_length> numbers_of(const FlowRow& row) {
           row.momentum[2],
           double(row.pressure_iterations),
           double(row.velocity_iterations),
-          row.step_seconds,
-          row.reference ? 1.0 : 0.0,
-          row.reference.value_or(0)};
+          row.step_seconds};
 }
 
 FlowRow row_of(const double* numbers) {
@@ -52,7 +50,6 @@ FlowRow row_of(const double* numbers) {
   row.pressure_iterations = static_cast<int>(numbers[12]);
   row.velocity_iterations = static_cast<int>(numbers[13]);
   row.step_seconds = numbers[14];
-  if (numbers[15] != 0) row.reference = numbers[16];
   return row;
 }
 
@@ -82,7 +79,6 @@ void FlowHistory::add_row(const NavierStokes& flow, const FlowStep& step) {
     row.step_seconds = m_seconds_since_row / (row.step - m_last_row.step);
   }
   m_seconds_since_row = 0;
-  if (m_files.reference) row.reference = m_files.reference->enstrophy(row.time);
   compare(row);
   if (m_files.series) m_files.series->add(row);
   m_last_row = row;
@@ -166,7 +162,8 @@ void FlowHistory::keep(const FlowRow& row) {
   m_record.rows.push_back(row);
 }
 
-void FlowHistory::compare(const FlowRow& row) {
+void FlowHistory::compare(FlowRow& row) {
+  if (m_files.reference) row.reference = m_files.reference->enstrophy(row.time);
   if (!row.reference || !(*row.reference > 0)) return;
   const double relative = std::abs(row.enstrophy / *row.reference - 1);
   if (m_record.reference_difference && relative <= *m_record.reference_difference) return;
@@ -188,7 +185,8 @@ void FlowHistory::archive(FlowArchive& archive) {
   for (std::size_t at = 0; at + row_length <= rows.size(); at += row_length)
     m_record.rows.push_back(row_of(&rows[at]));
   m_last_row = row_of(last.data());
-  for (const FlowRow& row : m_record.rows) compare(row);
+  for (FlowRow& row : m_record.rows) compare(row);
+  compare(m_last_row);
 }
 
 }  // namespace nekbone_k

@@ -40,8 +40,8 @@ class FlowHistory {
  private:
   /// Sets the times and the traffic of the steps from `begin` on.
   void sum_up_parts(std::size_t begin);
-  /// Compares the enstrophy of a row with the reference, if it has one.
-  void compare(const FlowRow& row);
+  /// Compares the enstrophy of a row with the reference at its time, if there is one.
+  void compare(FlowRow& row);
   void keep(const FlowRow& row);
 
   const Communicator& m_comm;

@@ -228,6 +228,22 @@ class Checkpoints(FlowTest):
         self.assertEqual(second.code, 0, str(second))
         self.assertAlmostEqual(self.rows(second)[-1]["time"], 0.2, delta=1e-9)
 
+    def test_a_restart_has_the_reference_of_its_own_input(self):
+        wrong = self.folder_with(a__txt=reference(2))
+        first = self.flow(1, wrong, checkpoint__every="1000", verification__reference="a.txt",
+                          verification__error_bound="1")
+        self.check_passed(first)
+        (wrong / "exact.txt").write_text(reference(), encoding="utf-8")
+        for changes, kept in (({}, 0), ({"verification__reference": str(wrong / "exact.txt")}, 6)):
+            run = self.restarted(first, 1, flow__end_time="0.14", **changes)
+            self.assertEqual(run.code, 0, str(run))
+            flow = self.report(run)["flow"]
+            self.assertEqual(flow["reference_difference"] is not None, bool(kept), str(run))
+            found = [row["reference_enstrophy"] for row in flow["series"] if row["reference_enstrophy"] is not None]
+            self.assertEqual(len(found), kept, str(run))
+            for row in flow["series"][:kept]:
+                self.assertAlmostEqual(row["reference_enstrophy"], exact_enstrophy(row["time"]), delta=1e-6)
+
     def test_a_flow_begins_with_the_velocity_of_a_file(self):
         first = self.flow(2, checkpoint__every="100", flow__translation="0")
         self.check_passed(first)
