@@ -42,7 +42,8 @@ struct FlowRestart {
 /// Reads the checkpoint that `input` names, if any. Pins the choices of that run in `input`, unless
 /// `input` pins others: the V-cycle and, on the same number of ranks, the partition and the
 /// strategies that this build has. Throws InputError on every rank if the file is no checkpoint of
-/// the same mesh, order and order in time, or of another flow.dt among the short steps. Collective.
+/// the same mesh, order, initial velocity and order in time, or if it is one among the short steps
+/// of another flow.dt. Collective.
 std::optional<FlowRestart> plan_restart(const Communicator& comm, Case& input);
 
 }  // namespace nekbone_k

@@ -109,7 +109,10 @@ class FlowRun {
         m_guard(guard),
         m_progress(progress),
         m_files(files),
-        m_lengths(input.flow) {}
+        m_lengths(input.flow),
+        m_is_exact(input.flow.initial_file.empty() &&
+                   input.flow.field(input.mesh.extent).is_exact() &&
+                   input.flow.forcing == std::array<double, 3>{0, 0, 0}) {}
 
   /// Frees what the strategies use, which may hang.
   ~FlowRun() {
@@ -239,6 +242,11 @@ class FlowRun {
     m_flow->archive(archive);
     m_lengths.archive(archive, m_done, m_flow->time());
     m_history->archive(archive);
+    double viscosity = m_input.flow.viscosity;
+    int is_exact = m_is_exact ? 1 : 0;
+    archive.number("viscosity", viscosity);
+    archive.count("has exact solution", is_exact);
+    m_is_exact = m_is_exact && is_exact != 0 && viscosity == m_input.flow.viscosity;
   }
 
   bool select_v_cycle(MultigridRun& multigrid) {
@@ -338,12 +346,10 @@ class FlowRun {
   void compare() {
     if (m_space.is_deterministic())
       m_record.checksum = checksum_of(m_comm, m_space, m_flow->velocity());
-    const FlowField field = m_input.flow.field(m_input.mesh.extent);
-    if (!m_input.flow.initial_file.empty() || !field.is_exact() ||
-        m_input.flow.forcing != std::array<double, 3>{0, 0, 0})
-      return;
+    if (!m_is_exact) return;
     const VectorField exact("exact velocity", m_space);
-    set_velocity(*m_elements, m_factors, field, m_flow->time(), exact);
+    set_velocity(*m_elements, m_factors, m_input.flow.field(m_input.mesh.extent), m_flow->time(),
+                 exact);
     const FlowError error = difference(m_comm, *m_elements, m_flow->velocity(), exact);
     m_record.error_max = error.max;
     m_record.error_l2 = error.l2;
@@ -361,7 +367,8 @@ class FlowRun {
 
   FlowRecord m_record;
   StepLengths m_lengths;
-  int m_done = 0;  ///< steps since the beginning of the flow
+  bool m_is_exact;  ///< it has an exact solution since its beginning
+  int m_done = 0;   ///< steps since the beginning of the flow
   std::optional<EllipticOperator> m_stiffness;
   std::optional<FusedVectorOps> m_ops;
   std::optional<FlowElements> m_elements;

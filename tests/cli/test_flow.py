@@ -244,6 +244,18 @@ class Checkpoints(FlowTest):
             for row in flow["series"][:kept]:
                 self.assertAlmostEqual(row["reference_enstrophy"], exact_enstrophy(row["time"]), delta=1e-6)
 
+    def test_a_restart_of_another_fluid_has_no_exact_solution(self):
+        first = self.flow(1, checkpoint__every="1000")
+        self.assertIsNotNone(self.check_passed(first)[0]["relative_l2_error"])
+        same = self.restarted(first, 1, flow__end_time="0.14")
+        self.assertIsNotNone(self.report(same)["flow"]["relative_l2_error"], str(same))
+        for changes in ({"flow__viscosity": "0.1"}, {"flow__forcing": "[1,0,0]"}):
+            second = self.restarted(first, 1, flow__end_time="0.14", checkpoint__every="1000", **changes)
+            # The third has the input of the first, but not its flow.
+            for run in (second, self.restarted(second, 1, flow__end_time="0.18")):
+                self.assertEqual(run.code, 0, str(run))
+                self.assertIsNone(self.report(run)["flow"]["relative_l2_error"], str(run))
+
     def test_a_flow_begins_with_the_velocity_of_a_file(self):
         first = self.flow(2, checkpoint__every="100", flow__translation="0")
         self.check_passed(first)
@@ -359,6 +371,14 @@ class Checkpoints(FlowTest):
                  ["was written with solver.order 3, and the input has 2"]),
                 ("whole.h5", {"mesh__epsilon": "0.1"}, ["was written with mesh.epsilon 0.05, and the input has 0.1"]),
                 ("whole.h5", {"flow__time_order": "2"}, ["was written with flow.time_order 3"]),
+                ("whole.h5", {"flow__initial": "taylor-green-2d"},
+                 ["was written with flow.initial abc, and the input has taylor-green-2d"]),
+                ("whole.h5", {"flow__initial": "whole.h5"},
+                 ["was written with flow.initial abc, and the input has 'whole.h5'"]),
+                ("whole.h5", {"flow__translation": "[1,0,0]"},
+                 ["was written with flow.translation [1, 0.5, 0.25], and the input has [1, 0, 0]"]),
+                ("whole.h5", {"operator__geometry": "trilinear"},
+                 ["was written with operator.geometry stored, and the input has trilinear"]),
                 ("whole.h5", {"problem": "none"}, ["given with problem none; allowed: problem flow"])):
             for dry in ([], ["--dry-run"]):
                 run = self.flow(2, folder, ["--restart", name, *dry], **changes)
