@@ -248,6 +248,7 @@ NavierStokes::NavierStokes(const Communicator& comm, FlowElements& elements,
   m_pressure_vectors.v.z = m_space.make_vector("z");
   m_velocity_vectors =
       vectors([&](const char* label) { return VectorField(label, m_space).values; });
+  set_lambda(m_helmholtz.lambda());
 }
 
 void NavierStokes::begin(double time) {
@@ -442,7 +443,7 @@ void NavierStokes::set_lambda(double lambda) {
 FlowSolve NavierStokes::solve_velocity(const TimeCoefficients& c) {
   const Region region("velocity");
   const double nu = m_options.viscosity, lambda = c.b0 / c.dt / nu;
-  if (lambda != m_helmholtz.lambda() || m_n_steps == 0) {
+  if (lambda != m_helmholtz.lambda()) {
     set_lambda(lambda);
     m_velocity_space.clear();
   }

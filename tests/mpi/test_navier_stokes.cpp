@@ -418,6 +418,26 @@ TEST(NavierStokes, GoesOnWithTheSameBitsFromAnArchive) {
     }
 }
 
+// The λ of these steps is the one that a flow has before its first step.
+TEST(NavierStokes, GoesOnFromAnArchiveWithTheFirstLambda) {
+  const MeshSpec spec = divided_box();
+  FlowOptions options = accurate(8);
+  options.time_order = 1;
+  FlowRun run(MPI_COMM_WORLD, spec, 2, options, same_bits_at_every_call);
+  run.begin(carried(plane, 2, spec, 8));
+  run.take(0.125);
+  MemoryArchive archive;
+  run.flow.archive(archive);
+  run.take(0.125);
+  run.expect_converged();
+  FlowRun other(MPI_COMM_WORLD, spec, 2, options, same_bits_at_every_call);
+  archive.restores = true;
+  other.flow.archive(archive);
+  other.take(0.125);
+  other.expect_converged();
+  EXPECT_TRUE(other.velocity() == run.velocity());
+}
+
 TEST(NavierStokes, ProjectionSavesIterationsAndKeepsTheFlow) {
   if (!has_one_rank()) GTEST_SKIP() << "several ranks give the same flow";
   const MeshSpec spec = divided_box();
