@@ -40,6 +40,8 @@ void StepLengths::archive(FlowArchive& archive, int done, double time) {
   archive.number("flow.cfl", cfl);
   archive.number("flow.steps", steps);
   if (m_is_begun) return;  // it was saved
+  archive.require_valid("step length", step > 0);
+  archive.require_valid("steps after the short ones", left == -1 || is_count(left));
   m_is_begun = true;
   m_start = starting_steps(m_flow.time_order, step);
   const bool is_same =

@@ -35,6 +35,15 @@ std::array<double, row_length> numbers_of(const FlowRow& row) {
           row.step_seconds};
 }
 
+/// Whether numbers are those of rows. Others may be no integers.
+bool are_rows(const std::vector<double>& numbers) {
+  if (numbers.size() % row_length != 0) return false;
+  for (std::size_t at = 0; at < numbers.size(); at += row_length)
+    for (const int i : {0, 12, 13})
+      if (!is_count(numbers[at + i])) return false;
+  return true;
+}
+
 FlowRow row_of(const double* numbers) {
   FlowRow row;
   row.step = static_cast<int>(numbers[0]);
@@ -181,8 +190,11 @@ void FlowHistory::archive(FlowArchive& archive) {
   archive.count("number of rows", m_n_rows);
   archive.count("rows kept every", m_keep_every);
   archive.number("seconds since row", m_seconds_since_row);
+  archive.require_valid("rows", are_rows(rows));
+  archive.require_valid("last row", last.size() == row_length && are_rows(last));
+  archive.require_valid("rows kept every", m_keep_every > 0);
   m_record.rows.clear();
-  for (std::size_t at = 0; at + row_length <= rows.size(); at += row_length)
+  for (std::size_t at = 0; at < rows.size(); at += row_length)
     m_record.rows.push_back(row_of(&rows[at]));
   m_last_row = row_of(last.data());
   for (FlowRow& row : m_record.rows) compare(row);

@@ -128,8 +128,8 @@ std::optional<FlowRestart> plan_restart(const Communicator& comm, Case& input) {
     const FlowCheckpoint checkpoint(comm, input.restart);
     const Case then = parse_case(checkpoint.text("input"), input.restart,
                                  lines_of(checkpoint.text("choices")), any_ranks);
-    FlowRestart restart{input.restart, static_cast<int>(checkpoint.number("steps")),
-                        checkpoint.number("time"), "", ""};
+    FlowRestart restart{input.restart, checkpoint.count("steps"), checkpoint.number("time"), "",
+                        ""};
     if (const std::string why = mismatch(then, input, restart.step); !why.empty())
       throw InputError(fmt::format("--restart: '{}' {}; take the input of that run, or none",
                                    input.restart, why));

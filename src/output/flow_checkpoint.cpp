@@ -46,14 +46,16 @@ class Saving final : public FlowArchive {
   ElementValues m_values;
 };
 
+[[noreturn]] void refuse(const Hdf5File& file, const std::string& name) {
+  throw FileError(fmt::format("'{}' has invalid numbers '{}'", file.path(), name));
+}
+
 class Restoring final : public FlowArchive {
  public:
   Restoring(const Hdf5File& file, const AssembledSpace& space)
       : m_file(file), m_space(space), m_values(space) {}
 
-  void number(const std::string& name, double& value) override {
-    value = m_file.read_numbers(name).at(0);
-  }
+  void number(const std::string& name, double& value) override { value = m_file.read_number(name); }
   void numbers(const std::string& name, std::vector<double>& values) override {
     values = m_file.read_numbers(name);
   }
@@ -64,6 +66,9 @@ class Restoring final : public FlowArchive {
                         m_values.values());
       m_values.put_into(component);
     });
+  }
+  void require_valid(const std::string& name, bool is_valid) override {
+    if (!is_valid) refuse(m_file, name);
   }
 
  private:
@@ -102,8 +107,12 @@ FlowCheckpoint::~FlowCheckpoint() = default;
 
 std::string FlowCheckpoint::text(const std::string& name) const { return m_file->read_text(name); }
 
-double FlowCheckpoint::number(const std::string& name) const {
-  return m_file->read_numbers(name).at(0);
+double FlowCheckpoint::number(const std::string& name) const { return m_file->read_number(name); }
+
+int FlowCheckpoint::count(const std::string& name) const {
+  const double found = number(name);
+  if (!is_count(found)) refuse(*m_file, name);
+  return static_cast<int>(found);
 }
 
 void FlowCheckpoint::restore(const AssembledSpace& space, const FlowState& state) const {

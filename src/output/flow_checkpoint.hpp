@@ -38,6 +38,7 @@ class FlowCheckpoint {
 
   std::string text(const std::string& name) const;
   double number(const std::string& name) const;
+  int count(const std::string& name) const;
   /// Restores what save_flow() saved, on any number of ranks. `space` has the same mesh and order.
   void restore(const AssembledSpace& space, const FlowState& state) const;
 

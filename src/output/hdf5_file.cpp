@@ -160,8 +160,11 @@ void Hdf5File::write_text(const std::string& name, const std::string& text) {
 std::string Hdf5File::read_text(const std::string& name) const {
   const Handle from(H5Dopen2(m_id, name.c_str(), H5P_DEFAULT), H5Dclose);
   const Handle type(from < 0 ? -1 : H5Dget_type(from), H5Tclose);
-  const bool is_text =
-      type >= 0 && H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0;
+  const Handle space(from < 0 ? -1 : H5Dget_space(from), H5Sclose);
+  // One text: HDF5 would write others behind the end of the buffer.
+  const bool is_text = type >= 0 && H5Tget_class(type) == H5T_STRING &&
+                       H5Tis_variable_str(type) == 0 && space >= 0 &&
+                       H5Sget_simple_extent_npoints(space) == 1;
   std::string text(is_text ? H5Tget_size(type) : 0, '\0');
   require_done(m_comm, m_path, fmt::format("has no text '{}'", name),
                !is_text || H5Dread(from, type, H5S_ALL, H5S_ALL, together(), text.data()) < 0);
@@ -189,6 +192,14 @@ std::vector<double> Hdf5File::read_numbers(const std::string& name) const {
                count < 0 || H5Dread(from, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, together(),
                                     numbers.data()) < 0);
   return numbers;
+}
+
+double Hdf5File::read_number(const std::string& name) const {
+  const std::vector<double> numbers = read_numbers(name);
+  if (numbers.size() != 1)
+    throw FileError(
+        fmt::format("'{}' has {} numbers '{}'; expected: 1", m_path, numbers.size(), name));
+  return numbers[0];
 }
 
 std::vector<std::uint64_t> Hdf5File::extents(const std::string& name) const {
@@ -302,6 +313,7 @@ void Hdf5File::write_text(const std::string&, const std::string&) { refuse(); }
 std::string Hdf5File::read_text(const std::string&) const { refuse(); }
 void Hdf5File::write_numbers(const std::string&, const std::vector<double>&) { refuse(); }
 std::vector<double> Hdf5File::read_numbers(const std::string&) const { refuse(); }
+double Hdf5File::read_number(const std::string&) const { refuse(); }
 std::vector<std::uint64_t> Hdf5File::extents(const std::string&) const { refuse(); }
 void Hdf5File::write_block(const std::string&, const Shape&, int, const double*) { refuse(); }
 void Hdf5File::read_block(const std::string&, const Shape&, int, double*) const { refuse(); }

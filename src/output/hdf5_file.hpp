@@ -46,6 +46,7 @@ class Hdf5File {
         m_writes(other.m_writes) {}
   Hdf5File(const Hdf5File&) = delete;
   Hdf5File& operator=(const Hdf5File&) = delete;
+  const std::string& path() const { return m_path; }
   /// Waits until everything is written and closes the file. Throws if any of this failed.
   void close();
 
@@ -54,6 +55,8 @@ class Hdf5File {
   /// The same numbers on all ranks.
   void write_numbers(const std::string& name, const std::vector<double>& numbers);
   std::vector<double> read_numbers(const std::string& name) const;
+  /// Throws if there is not exactly one.
+  double read_number(const std::string& name) const;
 
   /// Lengths of an array in its directions.
   std::vector<std::uint64_t> extents(const std::string& name) const;

@@ -241,5 +241,36 @@ TEST_F(FlowCheckpointTest, SaysWhatItLacks) {
   }
 }
 
+TEST_F(FlowCheckpointTest, IsRefusedIfNumbersAreDamaged) {
+  Space there(MPI_COMM_WORLD, box({3, 2, 7}), 2);
+  const std::vector<std::vector<double>> damaged{
+      {1, 2}, {-1}, {1e300}, {std::numeric_limits<double>::quiet_NaN()}};
+  for (std::vector<double> numbers : damaged) {
+    save_flow(there.comm, file(), there.space, {},
+              [&](FlowArchive& archive) { archive.numbers("steps", numbers); });
+    const FlowCheckpoint checkpoint(m_comm, file());
+    const auto complaint = [](const auto& action) -> std::string {
+      try {
+        action();
+      } catch (const FileError& error) {
+        return error.what();
+      }
+      return "none";
+    };
+    const std::string expected =
+        numbers.size() == 1
+            ? "'" + file() + "' has invalid numbers 'steps'"
+            : "'" + file() + "' has " + std::to_string(numbers.size()) + " numbers 'steps'";
+    EXPECT_EQ(complaint([&] { checkpoint.count("steps"); }).find(expected), 0U);
+    EXPECT_EQ(complaint([&] {
+                checkpoint.restore(there.space, [](FlowArchive& archive) {
+                  int steps = 0;
+                  archive.count("steps", steps);
+                });
+              }).find(expected),
+              0U);
+  }
+}
+
 }  // namespace
 }  // namespace nekbone_k
