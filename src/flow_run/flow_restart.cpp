@@ -126,8 +126,10 @@ std::optional<FlowRestart> plan_restart(const Communicator& comm, Case& input) {
                                  name(input.problem)));
   try {
     const FlowCheckpoint checkpoint(comm, input.restart);
-    const Case then = parse_case(checkpoint.text("input"), input.restart,
-                                 lines_of(checkpoint.text("choices")), any_ranks);
+    std::vector<std::string> overrides = lines_of(checkpoint.text("choices"));
+    // The run has its own strategies, and this build may lack those of the earlier one.
+    overrides.insert(overrides.end(), {"gather_scatter.strategies=all", "solver.all_reduce=all"});
+    const Case then = parse_case(checkpoint.text("input"), input.restart, overrides, any_ranks);
     FlowRestart restart{input.restart, checkpoint.count("steps"), checkpoint.number("time"), "",
                         ""};
     if (const std::string why = mismatch(then, input, restart.step); !why.empty())

@@ -256,6 +256,17 @@ class Checkpoints(FlowTest):
                 self.assertEqual(run.code, 0, str(run))
                 self.assertIsNone(self.report(run)["flow"]["relative_l2_error"], str(run))
 
+    def test_a_restart_needs_no_strategy_of_the_earlier_run(self):
+        first = self.flow(2, checkpoint__every="1000")
+        self.check_passed(first)
+        file = first.folder / "nekbone-k-checkpoint.h5"
+        # As if another build had written it.
+        file.write_bytes(file.read_bytes().replace(b"device-pairwise", b"device-elsewise")
+                         .replace(b"host-mpi", b"host-xyz"))
+        second = self.restarted(first, 2, flow__end_time="0.14")
+        self.assertEqual(second.code, 0, str(second))
+        self.assertEqual(self.report(second)["flow"]["restart"]["step"], SHORT + 3)
+
     def test_a_flow_begins_with_the_velocity_of_a_file(self):
         first = self.flow(2, checkpoint__every="100", flow__translation="0")
         self.check_passed(first)
