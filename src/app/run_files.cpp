@@ -33,15 +33,25 @@ bool same_file(const std::string& one, const std::string& other) {
   return !error && one_place == other_place;
 }
 
+/// A file that the run reads or writes.
+struct RunFile {
+  std::string what, path, place;
+};
+
+/// Says that one would be written to another.
+InputError overwrite_error(const RunFile& written, const std::string& other) {
+  return InputError(fmt::format("{}: {} would be written to '{}', which is {}; name another file",
+                                written.place, written.what, written.path, other));
+}
+
 /// Throws InputError if the run would overwrite a file that it reads, or one of its files by
 /// another.
 void require_files_apart(const Case& input) {
-  struct File {
-    std::string what, path, place;
-  };
-  std::vector<File> files{{"the input", input.source, input.source}};
+  std::vector<RunFile> files{{"the input", input.source, input.source}};
   if (input.is_flow() && !input.reference.empty())
     files.push_back({"the reference", input.reference, input.place("verification.reference")});
+  if (input.is_flow() && !input.flow.initial_file.empty())
+    files.push_back({"the initial velocity", input.flow.initial_file, input.place("flow.initial")});
   const std::size_t n_read = files.size();
   files.push_back(
       {"the journal", input.tuning_journal, input.place("gather_scatter.tuning.journal")});
@@ -53,12 +63,14 @@ void require_files_apart(const Case& input) {
     files.push_back({"the series", input.flow.series, input.place("flow.series")});
   if (input.is_flow() && input.checkpoint.is_on())
     files.push_back({"the checkpoint", input.checkpoint.file, input.place("checkpoint.file")});
+  // A new checkpoint may replace the one from which the flow continues.
+  for (std::size_t f = n_read; f < files.size() && !input.restart.empty(); ++f)
+    if (files[f].what != "the checkpoint" && same_file(files[f].path, input.restart))
+      throw overwrite_error(files[f], "the checkpoint of --restart");
   for (std::size_t f = n_read; f < files.size(); ++f)
     for (std::size_t before = 0; before < f; ++before)
       if (same_file(files[f].path, files[before].path))
-        throw InputError(
-            fmt::format("{}: {} would be written to '{}', which is {}; name another file",
-                        files[f].place, files[f].what, files[f].path, files[before].what));
+        throw overwrite_error(files[f], files[before].what);
 }
 
 [[noreturn]] void refuse_report_of_others(const Case& input, const std::string& jobs) {

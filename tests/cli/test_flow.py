@@ -395,6 +395,24 @@ class Checkpoints(FlowTest):
                 run = self.flow(2, folder, ["--restart", name, *dry], **changes)
                 self.assert_refused(run, 2, "--restart: ", *parts)
 
+    def test_files_that_would_overwrite_a_checkpoint(self):
+        first = self.flow(1, checkpoint__every="100")
+        self.check_passed(first)
+        file = "nekbone-k-checkpoint.h5"
+        whole = (first.folder / file).read_bytes()
+        initial = {"flow__initial": file}
+        for changes, options, part in (
+                ({"flow__series": file}, ["--restart", file], "flow.series: the series would be written to"),
+                ({"report__json": file}, ["--restart", file], "report.json: the JSON report would be written to"),
+                (initial | {"flow__series": file}, [], "flow.series: the series would be written to"),
+                (initial | {"checkpoint__every": "1"}, [], "checkpoint.file: the checkpoint would be written to")):
+            what = "the checkpoint of --restart" if options else "the initial velocity"
+            self.assert_refused(self.flow(1, first.folder, options, **changes), 2, part, f"which is {what}; name")
+            self.assertEqual((first.folder / file).read_bytes(), whole)
+        # A new checkpoint replaces the one from which the flow continues.
+        second = self.restarted(first, 1, flow__end_time="0.14", checkpoint__every="100")
+        self.assertEqual(second.code, 0, str(second))
+
     def test_checkpoints_that_cannot_be_written(self):
         for changes, parts in (
                 ({"checkpoint__every": "1", "checkpoint__file": "no/such.h5"}, ["checkpoint.file", "name another file"]),
