@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <string>
@@ -152,6 +153,8 @@ class FlowRun {
       m_space.gs().check();
     });
     m_history->sum_up();
+    const int first = m_conditions.restart ? m_conditions.restart->step : 0;
+    m_record.start_steps = std::max(0, std::min(m_lengths.n_start(), m_done) - first);
     if (m_record.verdict.empty()) {
       guarded(m_guard, in_use(), [&] { compare(); });
       judge(m_input, m_record);
@@ -198,7 +201,6 @@ class FlowRun {
       restore();
     else
       begin();
-    m_record.start_steps = m_lengths.n_start();
     m_source = m_flow->first_pressure_source(m_input.flow.dt);
   }
 

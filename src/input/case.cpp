@@ -114,14 +114,15 @@ void check_method(const YamlReader& solver_keys, const Case& run, int ranks) {
   const std::string given = fmt::format("given solver.launch {} with solver.variant {}",
                                         name(run.launch), name(run.variant));
   if (is_host_device && needs_gpu(run.launch))
-    solver_keys.fail("launch", given +
-                                   ", but kernels of this build run on the host; allowed: auto, "
-                                   "host or plain");
+    solver_keys.fail("launch", given + ", but kernels of this build run on the host; allowed: " +
+                                   (allows(run.variant, CgVariant::classic) ? "auto, host or plain"
+                                                                            : "auto or plain"));
   const std::string why = why_host_alone(run);
   fail_together(solver_keys, "launch", solver_keys, "variant",
-                why.empty() ? given +
-                                  "; allowed: launch host with variant classic, persistent with "
-                                  "pipelined, or launch plain or graph"
+                why.empty() ? given + "; allowed: launch host with variant classic, " +
+                                  (is_host_device ? "or launch plain"
+                                                  : "persistent with pipelined, or launch plain or "
+                                                    "graph")
                             : given + " and " + why +
                                   "; allowed: launch auto or host, with variant auto or classic");
 }

@@ -441,7 +441,8 @@ std::vector<Key> make_table() {
           "host is writing."),
       key("report.bandwidth", field(&Case::measure_bandwidth), Booleans{},
           "Measure the memory bandwidth, to which the report compares the traffic of CG. A short "
-          "run on a CPU may spend most of its time on that."),
+          "run on a CPU may spend most of its time on that. Without it, tuning of a flow has no "
+          "cap (docs/tuning.md)."),
 
       section("memory", "The memory that the run may take."),
       key("memory.limit_gib", field(&Case::memory_limit_gib), Numbers{.at_least = 0},

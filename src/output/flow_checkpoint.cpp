@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "core/config.hpp"
 #include "output/element_values.hpp"
 
@@ -52,8 +55,8 @@ class Saving final : public FlowArchive {
 
 class Restoring final : public FlowArchive {
  public:
-  Restoring(const Hdf5File& file, const AssembledSpace& space)
-      : m_file(file), m_space(space), m_values(space) {}
+  Restoring(const Communicator& comm, const Hdf5File& file, const AssembledSpace& space)
+      : m_comm(comm), m_file(file), m_space(space), m_values(space) {}
 
   void number(const std::string& name, double& value) override { value = m_file.read_number(name); }
   void numbers(const std::string& name, std::vector<double>& values) override {
@@ -62,8 +65,13 @@ class Restoring final : public FlowArchive {
   void field(const std::string& name, const DeviceVector<double>& values) override {
     const auto components = static_cast<int>(values.extent(0) / m_space.size());
     for_components(m_space, values, [&](int c, const DeviceVector<double>& component) {
-      m_file.read_block(name, shape_in_file(m_space.mesh(), components, m_space.mesh().nq()), c,
-                        m_values.values());
+      const Hdf5File::Shape shape = shape_in_file(m_space.mesh(), components, m_space.mesh().nq());
+      m_file.read_block(name, shape, c, m_values.values());
+      const BoxMesh& mesh = m_space.mesh();
+      const std::size_t count = std::size_t(mesh.n_elements()) * mesh.nq() * mesh.nq() * mesh.nq();
+      const bool is_finite = std::all_of(m_values.values(), m_values.values() + count,
+                                         [](double value) { return std::isfinite(value); });
+      if (m_comm.max(is_finite ? 0.0 : 1.0) > 0) refuse(m_file, name);
       m_values.put_into(component);
     });
   }
@@ -72,6 +80,7 @@ class Restoring final : public FlowArchive {
   }
 
  private:
+  const Communicator& m_comm;
   const Hdf5File& m_file;
   const AssembledSpace& m_space;
   ElementValues m_values;
@@ -116,7 +125,7 @@ int FlowCheckpoint::count(const std::string& name) const {
 }
 
 void FlowCheckpoint::restore(const AssembledSpace& space, const FlowState& state) const {
-  Restoring archive(*m_file, space);
+  Restoring archive(m_comm, *m_file, space);
   state(archive);
 }
 

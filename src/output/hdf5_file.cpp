@@ -55,10 +55,16 @@ std::string hdf5_error() {
 }
 
 /// Throws a FileError on all ranks if `failed` on one of them.
+/// HDF5 gives no reason if the file has no signature of HDF5, or is shorter than it says.
+std::string reason_of_hdf5() {
+  const std::string reason = hdf5_error();
+  return reason.empty() ? "it has another format, or is truncated" : reason;
+}
+
 void require_done(const Communicator& comm, const std::string& path, const std::string& what,
                   bool failed) {
   const std::string here =
-      failed ? fmt::format("'{}' {}: {}", path, what, hdf5_error()) : std::string();
+      failed ? fmt::format("'{}' {}: {}", path, what, reason_of_hdf5()) : std::string();
   const std::string text = comm.first_text(here);
   if (!text.empty()) throw FileError(text);
 }

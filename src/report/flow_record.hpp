@@ -71,7 +71,7 @@ struct FlowRecord {
   std::optional<MultigridRecord> multigrid;
   FlowTuning tuning;
   double setup_seconds = 0;
-  int start_steps = 0;  ///< short ones at the beginning
+  int start_steps = 0;  ///< short ones at the beginning, of this run
   int steps = 0;        ///< in all
   double seconds = 0;   ///< of all steps
   EnergyRecord energy;  ///< of all steps, and what the run does between them

@@ -57,11 +57,12 @@ std::string candidates_text(const MultigridRecord& record, ReportDetail detail) 
                {"note", false},
                {"selected", false}});
   const std::string rounds =
-      record.rounds == 0 ? "" : fmt::format("{}, ", counted(record.rounds, "round"));
-  table.add_text("  ",
-                 fmt::format("[{}] per decimal digit of the residual; {}at most {} each; "
-                             "digits: per iteration",
-                             duration.unit(), rounds, counted(record.iterations, "iteration")));
+      record.rounds == 0 ? "each once"
+                         : fmt::format("{}, at most {} each", counted(record.rounds, "round"),
+                                       counted(record.iterations, "iteration"));
+  table.add_text("  ", fmt::format("[{}] per decimal digit of the residual; {}; digits: per "
+                                   "iteration",
+                                   duration.unit(), rounds));
   int shown = 0, hidden = 0;
   for (const MultigridCandidate* c : tried) {
     if (detail != ReportDetail::full && !c->selected && ++shown > always_shown) {

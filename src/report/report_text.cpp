@@ -124,7 +124,7 @@ std::string method_text(const CgMethod& method) {
                           : method.launch == CgLaunch::graph
                               ? fmt::format("{} iterations per graph", graph_iterations)
                               : fmt::format("{} iterations per kernel", persistent_iterations);
-  return fmt::format("{} CG, {}", name(method.variant), how);
+  return fmt::format("{} CG, launch {}: {}", name(method.variant), name(method.launch), how);
 }
 
 /// Lower bounds of the time of an iteration.

@@ -234,13 +234,17 @@ std::size_t MultigridRun::time_in_rounds(MultigridRecord& record, std::size_t be
     if ((least_rounds + Rounds::warm_ups) * round > 2 * m_budget) break;
     ++affordable;
   }
+  const auto n_tried = std::count_if(candidates.begin(), candidates.end(),
+                                     [](const MultigridCandidate& c) { return c.tried(); });
   if (candidates.size() == 1)
-    record.why = "the input allows no other";
+    record.why = "the input, or the checkpoint of a restart, allows no other";
   else if (candidates[best].trial != TrialEnd::measured)
     record.why =
         "the tuning budget ended before the rate of convergence of any V-cycle was known; this is "
         "the "
         "most robust one that the input allows";
+  else if (n_tried < 2)
+    record.why = "the tuning budget ended before another V-cycle was tried";
   else if (members.size() < 2)
     record.why = "no other V-cycle came within 1.5 times its time";
   else if (affordable < 2)

@@ -329,6 +329,14 @@ class Checkpoints(FlowTest):
             # The next run must not skip the strategies that were in use.
             self.assertFalse((folder / "nekbone-k-journal.jsonl").exists(), str(run))
 
+            # A restart reads velocities, too.
+            run = self.flow(ranks, folder, ["--restart", "bad.h5"], flow__steps="2")
+            self.assertEqual(run.code, 2, str(run))
+            errors = [message for message in run.messages() if "bad.h5" in message]
+            self.assertEqual(len(errors), 1, str(run))
+            self.assertRegex(errors[0], r"--restart: 'bad.h5' has invalid numbers 'velocity/\d'; give an earlier")
+            self.assertFalse((folder / "nekbone-k-journal.jsonl").exists(), str(run))
+
     def test_a_signal_stops_the_run_with_a_checkpoint(self):
         for number in (signal.SIGUSR1, signal.SIGTERM):
             folder = self.new_folder()

@@ -433,7 +433,7 @@ const std::vector<Mistake> keys_that_do_not_fit{
      "classic"},
     {"HostWithAnotherVariant", "solver:\n  variant: pipelined\n  launch: host\n",
      "x.yaml:3: solver.launch: given solver.launch host with solver.variant pipelined; allowed: "
-     "launch host with variant classic, persistent with pipelined, or launch plain or graph"},
+     "launch host with variant classic, "},
     {"DeterministicAheadOfTheHost", "deterministic: true\nsolver: {launch: plain}\n",
      "x.yaml:2: solver.launch: given solver.launch plain with solver.variant auto and "
      "deterministic true; "
@@ -729,6 +729,17 @@ TEST(BadInputMessage, NamesTheLaunchThatTheBuildLacks) {
                                   "host; allowed: auto, host or plain");
     }
   }
+}
+
+TEST(BadInputMessage, OffersLaunchesThatTheVariantAllows) {
+  if (!is_host_device) GTEST_SKIP() << "the launch exists";
+  EXPECT_THAT(message_of([] {
+                parse_case("solver: {launch: graph, variant: pipelined}", "x.yaml", {}, 1);
+              }),
+              testing::EndsWith("run on the host; allowed: auto or plain"));
+  EXPECT_THAT(
+      message_of([] { parse_case("solver: {launch: host, variant: pipelined}", "x.yaml", {}, 1); }),
+      testing::EndsWith("allowed: launch host with variant classic, or launch plain"));
 }
 
 TEST(BadInputMessage, NamesWhatThePersistentKernelNeeds) {

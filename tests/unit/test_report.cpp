@@ -681,7 +681,8 @@ TEST(ReportSolve, HasATableOfMethods) {
   RunRecord run = usual_run();
   const auto text = [&] { return solve_text(*run.solve, run.machine, ReportDetail::usual); };
   EXPECT_FALSE(contains(text(), "Methods of CG"));
-  EXPECT_TRUE(contains(text(), "  method        classic CG, the host waits for every scalar\n"));
+  EXPECT_TRUE(contains(
+      text(), "  method        classic CG, launch host: the host waits for every scalar\n"));
 
   CgTuning& tuning = run.solve->methods;
   CgMethodResult host = method_result(CgVariant::classic, CgLaunch::host);
@@ -707,7 +708,8 @@ TEST(ReportSolve, HasATableOfMethods) {
   EXPECT_TRUE(contains(line_with(text(), "classic, host"), "5.20x"));
   EXPECT_TRUE(contains(text(), "kernels run on the host"));
   EXPECT_TRUE(contains(text(), "\n  Selected: single-reduction, plain\n"));
-  EXPECT_TRUE(contains(text(), "  method        single-reduction CG, scalars on the device\n"));
+  EXPECT_TRUE(contains(
+      text(), "  method        single-reduction CG, launch plain: scalars on the device\n"));
   const auto json = to_json(run)["solve"];
   EXPECT_EQ(json["variant"], "single-reduction");
   EXPECT_EQ(json["launch"], "plain");
