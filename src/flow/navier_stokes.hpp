@@ -55,10 +55,10 @@ struct SolveCost {
 };
 
 /// Decides whether a projection pays. From time to time it tries a few solves without the
-/// projection. If these take fewer iterations more than the projection costs, it pauses for many
-/// solves. The cost of the projection in iterations is timed once, in the first solves, and follows
-/// its traffic later, so that a restarted flow decides like an uninterrupted one. With
-/// deterministic sums the projection never stops, because times differ from run to run.
+/// projection. If the projection costs more than the iterations that it saves, it pauses for many
+/// solves. The first solves time the cost of the projection in iterations. Later, the cost follows
+/// the traffic, so that a restarted flow decides like an uninterrupted one. With deterministic sums
+/// the projection never pauses, because times differ from run to run.
 class ProjectionPolicy {
  public:
   /// For spaces of at most `most` vectors.
@@ -84,7 +84,8 @@ class ProjectionPolicy {
   double iteration_seconds() const;
   void decide();
 
-  /// Solves before the first trial, and between a decision and the next one, per vector.
+  /// Solves per vector: before the first trial and after a pause; in a pause, and before the next
+  /// trial if the projection pays.
   static constexpr int first_trial = 2, later_trial = 20;
 
   int m_most;
@@ -92,7 +93,7 @@ class ProjectionPolicy {
   int m_until_trial;        // solves with the projection before the next trial
   int m_tried_without = 0;  // solves that are left of the trial without it
   int m_paused = 0;         // solves that are left of a pause
-  // Of the last solves before the trial, as many as vectors, and of those of the trial.
+  // Sums over the last m_most solves before the trial, and over the solves of the trial.
   double m_traffic = 0, m_iterations_with = 0, m_iterations_without = 0;
   double m_cost = 0;  // of a traffic of 1, in iterations; 0: not timed yet
   struct {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "output/element_values.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "operators/counted_nodes.hpp"
 #include "operators/geometric_factors.hpp"
 
@@ -98,6 +101,12 @@ void ElementValues::assemble_by_mass(AssembledSpace& space, const GeometricFacto
   Kokkos::deep_copy(m_device, m_host);
   space.assemble(WeightedValues{NodePlaces(space), FactorReader(factors, space.layout()), m_device},
                  vector);
+}
+
+bool are_finite(const Communicator& comm, const double* values, std::size_t count) {
+  const bool here =
+      std::all_of(values, values + count, [](double value) { return std::isfinite(value); });
+  return comm.max(here ? 0.0 : 1.0) == 0;
 }
 
 }  // namespace nekbone_k

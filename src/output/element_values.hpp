@@ -47,4 +47,7 @@ class ElementValues {
   Kokkos::View<double*, Kokkos::HostSpace> m_host;
 };
 
+/// Whether `count` values in host memory are finite on every rank. Collective.
+bool are_finite(const Communicator& comm, const double* values, std::size_t count);
+
 }  // namespace nekbone_k

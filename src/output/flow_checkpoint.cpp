@@ -3,9 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "core/config.hpp"
 #include "output/element_values.hpp"
 
@@ -69,9 +66,7 @@ class Restoring final : public FlowArchive {
       m_file.read_block(name, shape, c, m_values.values());
       const BoxMesh& mesh = m_space.mesh();
       const std::size_t count = std::size_t(mesh.n_elements()) * mesh.nq() * mesh.nq() * mesh.nq();
-      const bool is_finite = std::all_of(m_values.values(), m_values.values() + count,
-                                         [](double value) { return std::isfinite(value); });
-      if (m_comm.max(is_finite ? 0.0 : 1.0) > 0) refuse(m_file, name);
+      if (!are_finite(m_comm, m_values.values(), count)) refuse(m_file, name);
       m_values.put_into(component);
     });
   }

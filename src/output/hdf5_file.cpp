@@ -54,13 +54,13 @@ std::string hdf5_error() {
   return text;
 }
 
-/// Throws a FileError on all ranks if `failed` on one of them.
 /// HDF5 gives no reason if the file has no signature of HDF5, or is shorter than it says.
 std::string reason_of_hdf5() {
   const std::string reason = hdf5_error();
   return reason.empty() ? "it has another format, or is truncated" : reason;
 }
 
+/// Throws a FileError on all ranks if `failed` on one of them.
 void require_done(const Communicator& comm, const std::string& path, const std::string& what,
                   bool failed) {
   const std::string here =

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "flow/flow_elements.hpp"
@@ -56,9 +55,7 @@ void VelocityFile::read(FlowElements& elements, const GeometricFactors& factors,
   const ConstDeviceVector<double> inverse_mass = elements.inverse_mass();
   for (int c = 0; c < n_components; ++c) {
     m_file.read_block(array_name, shape, c, stored.data());
-    const bool is_finite =
-        std::all_of(stored.begin(), stored.end(), [](double v) { return std::isfinite(v); });
-    if (m_comm.max(is_finite ? 0.0 : 1.0) > 0)
+    if (!are_finite(m_comm, stored.data(), count))
       throw FileError(
           fmt::format("'{}' has a value that is not finite in component {} of the array '{}'; give "
                       "another file",

@@ -228,7 +228,7 @@ CgTuning CgMethods::tune(double budget_seconds, const MachineRecord& machine, do
     tuning.why = "the input allows no other";
     return end();
   }
-  // Of the iterations that ended: fewer than asked for if CG breaks down.
+  // CG does fewer iterations than asked for if it breaks down.
   const auto iteration_s = [](const CgResult& result) {
     return result.seconds / std::max(1, result.iterations);
   };
