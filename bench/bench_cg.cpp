@@ -37,8 +37,9 @@ CgTiming time_cg(const Bench& bench, const CgCase& c, const Ops& ops) {
   const auto sample = [&](int) {
     Kokkos::deep_copy(c.vectors.r, c.b);
     Kokkos::fence("nekbone_k: right-hand side copied");
-    const CgResult cg =
-        conjugate_gradients(bench.comm(), c.a, ops, c.vectors, {.iterations = iterations});
+    const CgResult cg = timed_solve(bench.comm(), [&] {
+      return conjugate_gradients(c.a, ops, c.vectors, {.iterations = iterations});
+    });
     result.broke_down = result.broke_down || cg.broke_down;
     return cg.seconds / iterations;
   };

@@ -39,7 +39,7 @@ AuditedWork audited_cg(const CgProblem& cg, const Current& current) {
           },
           [=, &cg](int iterations) {
             const auto [a, ops] = current();
-            conjugate_gradients(cg.comm, a, ops, cg.vectors, {iterations, 0});
+            conjugate_gradients(a, ops, cg.vectors, {iterations, 0});
           }};
 }
 
@@ -144,17 +144,19 @@ class CgComparisons {
           fused_ops(m_cg.comm, m_cg.space, m_cg.a.inverse_diagonal(), m_run.methods().all_reduce());
       const auto solve = [&](const CgOptions& options) {
         Kokkos::deep_copy(ExecutionSpace(), m_cg.vectors.r, m_cg.b);
-        return conjugate_gradients(m_cg.comm, m_cg.a, ops, m_cg.vectors, options,
-                                   [&](int) { m_guard.go_on(); });
+        return timed_solve(m_cg.comm, [&] {
+          return conjugate_gradients(m_cg.a, ops, m_cg.vectors, options,
+                                     [&](int) { m_guard.go_on(); });
+        });
       };
       constexpr int few = 5;
       solve({few, 0});  // warms up
-      const double once = m_cg.comm.max(solve({few, 0}).seconds) / few;
+      const double once = solve({few, 0}).seconds / few;
       const double most = std::clamp(enough / std::max(once, 1e-9), 1.0, 1e6);
       constexpr double attainable = 1e-15;
       const CgResult result =
           solve({static_cast<int>(most), std::max(record.residual / record.rhs_norm, attainable)});
-      return JacobiComparison{result.iterations, m_cg.comm.max(result.seconds), result.converged};
+      return JacobiComparison{result.iterations, result.seconds, result.converged};
     });
   }
 
@@ -162,10 +164,12 @@ class CgComparisons {
   double seconds_of(const EllipticOperator& op, int iterations) const {
     Kokkos::deep_copy(m_cg.vectors.r, m_cg.b);
     return guarded(m_guard, m_run.methods().in_use(), [&] {
-      const CgResult cg = conjugate_gradients(
-          m_cg.comm, op,
-          fused_ops(m_cg.comm, op.space(), m_cg.inverse_diagonal, m_strategies.all_reduce),
-          m_cg.vectors, {iterations, 0}, [&](int) { m_guard.go_on(); });
+      const FusedVectorOps ops =
+          fused_ops(m_cg.comm, op.space(), m_cg.inverse_diagonal, m_strategies.all_reduce);
+      const CgResult cg = timed_solve(m_cg.comm, [&] {
+        return conjugate_gradients(op, ops, m_cg.vectors, {iterations, 0},
+                                   [&](int) { m_guard.go_on(); });
+      });
       op.space().gs().check();
       return cg.seconds;
     });

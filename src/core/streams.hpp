@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "core/types.hpp"
 
@@ -30,6 +31,20 @@ class StreamEvent {
  private:
   std::shared_ptr<void> m_event;
   [[maybe_unused]] bool m_is_set = false;
+};
+
+/// Takes times on the default instance. The host does not wait between them.
+class StreamClock {
+ public:
+  /// Marks the moment when everything launched so far has ended. Returns at once.
+  void mark();
+  /// Seconds from each mark to the next, in order. Waits for the last mark and forgets all marks.
+  std::vector<double> intervals();
+
+ private:
+  std::vector<std::shared_ptr<void>> m_events;  // of the marks, and of earlier ones
+  std::vector<double> m_moments;                // in place of events if kernels run on the host
+  std::size_t m_n_marks = 0;
 };
 
 /// Kernels launched on `later` from now on begin after everything launched on `earlier` so far.

@@ -14,9 +14,6 @@ namespace {
 
 using Range = Kokkos::RangePolicy<ExecutionSpace>;
 
-/// Solves that a ProjectionPolicy tries without the projection.
-constexpr int solves_of_trial = 4;
-
 /// The terms of a step that need no solve. Sets the newest advection to values.
 struct ExplicitTerms {
   TimeCoefficients c;
@@ -46,14 +43,6 @@ struct ExplicitTerms {
     }
   }
 };
-
-/// r = b = b - y.
-void subtract_into_both(const DeviceVector<double>& b, const DeviceVector<double>& y,
-                        const DeviceVector<double>& r) {
-  Kokkos::parallel_for(
-      "nekbone_k: residual of the guess", Range(0, r.extent(0)),
-      KOKKOS_LAMBDA(const LocalIndex a) { r(a) = b(a) -= y(a); });
-}
 
 /// to = x - y.
 void subtract(const DeviceVector<double>& x, const DeviceVector<double>& y,
@@ -120,87 +109,7 @@ std::optional<double> reproducible_terms(const AssembledSpace& space, int compon
   return components * static_cast<double>(space.mesh().total_dofs());
 }
 
-/// Seconds since the last call or construction, when kernels have ended.
-class Stopwatch {
- public:
-  double next() {
-    Kokkos::fence("nekbone_k: part of a step");
-    const double now = wall_seconds();
-    return now - std::exchange(m_begin, now);
-  }
-
- private:
-  double m_begin = wall_seconds();
-};
-
 }  // namespace
-
-void ProjectionPolicy::count_timed(const FlowSolve& solve, const SolveCost& cost) {
-  m_timed.solves += 1;
-  m_timed.iterations += solve.iterations;
-  m_timed.squares += double{1} * solve.iterations * solve.iterations;
-  m_timed.seconds += cost.solve_seconds;
-  m_timed.products += solve.iterations * cost.solve_seconds;
-  m_timed.traffic += cost.projection_traffic;
-  m_timed.projection_seconds += cost.projection_seconds;
-}
-
-double ProjectionPolicy::iteration_seconds() const {
-  // The slope of a line through the times of solves over their iterations.
-  const double spread = m_timed.solves * m_timed.squares - m_timed.iterations * m_timed.iterations;
-  if (spread > 0) {
-    const double slope =
-        (m_timed.solves * m_timed.products - m_timed.iterations * m_timed.seconds) / spread;
-    if (slope > 0) return slope;
-  }
-  return m_timed.iterations > 0 ? m_timed.seconds / m_timed.iterations : 0;
-}
-
-void ProjectionPolicy::count(const Communicator& comm, const FlowSolve& solve,
-                             const SolveCost& cost) {
-  if (m_most == 0) return;
-  if (m_paused > 0) {
-    --m_paused;
-    return;
-  }
-  if (m_tried_without > 0) {
-    m_iterations_without += solve.iterations;
-    if (--m_tried_without == 0) decide();
-    return;
-  }
-  if (is_timing()) count_timed(solve, cost);
-  if (m_always) return;
-  if (m_until_trial <= m_most) {
-    m_iterations_with += solve.iterations;
-    m_traffic += cost.projection_traffic;
-  }
-  if (--m_until_trial > 0) return;
-  if (m_cost == 0) {
-    const double iteration = iteration_seconds();
-    const bool is_known = iteration > 0 && m_timed.traffic > 0;
-    // That of the slowest rank, so that all ranks agree.
-    m_cost = comm.max(is_known ? m_timed.projection_seconds / m_timed.traffic / iteration : 0);
-  }
-  m_tried_without = solves_of_trial;
-}
-
-void ProjectionPolicy::decide() {
-  const double saved = m_iterations_without / solves_of_trial - m_iterations_with / m_most;
-  const bool pays = m_cost * m_traffic / m_most <= saved;
-  if (!pays) m_paused = later_trial * m_most;
-  m_until_trial = (pays ? later_trial : first_trial) * m_most;
-  m_traffic = m_iterations_with = m_iterations_without = 0;
-}
-
-void ProjectionPolicy::archive(const std::string& name, FlowArchive& archive) {
-  archive.count(name + "/until trial", m_until_trial);
-  archive.count(name + "/trial", m_tried_without);
-  archive.count(name + "/paused", m_paused);
-  archive.number(name + "/traffic", m_traffic);
-  archive.number(name + "/iterations with", m_iterations_with);
-  archive.number(name + "/iterations without", m_iterations_without);
-  archive.number(name + "/cost", m_cost);
-}
 
 NavierStokes::NavierStokes(const Communicator& comm, FlowElements& elements,
                            const GeometricFactors& factors, const EllipticOperator& stiffness,
@@ -220,6 +129,9 @@ NavierStokes::NavierStokes(const Communicator& comm, FlowElements& elements,
       m_inverse_diagonal(VectorField("inverse diagonal", m_space).values),
       m_velocity_ops(comm, vector_range(m_space), m_inverse_diagonal, all_reduce,
                      reproducible_terms(m_space, n_components)),
+      m_pressure_guess(comm, m_space.range(), {}, all_reduce, reproducible_terms(m_space, 1)),
+      m_velocity_guess(comm, vector_range(m_space), m_inverse_diagonal, all_reduce,
+                       reproducible_terms(m_space, n_components)),
       m_pressure_space(comm, "earlier pressures", m_space.range(), options.projection, all_reduce,
                        reproducible_terms(m_space, 1)),
       m_velocity_space(comm, "earlier velocities", vector_range(m_space), options.projection,
@@ -309,10 +221,9 @@ void NavierStokes::pressure_source(const DeviceVector<double>& b) {
   const Region region("pressure source");
   m_elements.vorticity(m_extrapolated, m_work);
   m_elements.pressure_source(m_u_hat, m_work, m_options.viscosity, b);
-  remove_constants(m_comm, m_space, b);
   m_bytes += m_elements.least_bytes(FlowKernel::curl) +
              m_elements.least_bytes(FlowKernel::pressure_source);
-  count(1 + 2 * n_components + 3);  // the vorticity by its mass; the mean of b
+  count(1 + 2 * n_components);  // the vorticity by its mass
 }
 
 template <class Op, class Solve>
@@ -320,9 +231,10 @@ FlowSolve NavierStokes::solve_from_guess(const Op& a, ProjectionSpace& space,
                                          ProjectionPolicy& policy, const SolveVectors& v,
                                          const DeviceVector<double>& x,
                                          const FlowTolerance& tolerance, double residual_scale,
-                                         const FusedVectorOps& norms, const Solve& solve,
+                                         const ResidualOfGuess& residual, const Solve& solve,
                                          int traffic_per_iteration) {
   const int components = static_cast<int>(x.extent(0) / m_space.size());
+  const bool is_singular = components == 1;  // that of the pressure
   const auto count_of = [&](int values) { count(components * values); };
   const double operator_bytes = components * m_stiffness.least_bytes();
   const auto apply = [&](const DeviceVector<double>& u) {
@@ -339,13 +251,22 @@ FlowSolve NavierStokes::solve_from_guess(const Op& a, ProjectionSpace& space,
     return wall_seconds();
   };
   apply(x);
-  double target = tolerance.absolute * m_root_volume * residual_scale;
-  if (tolerance.relative > 0)
-    target = std::max(target, tolerance.relative * std::sqrt(norms.products(v.b).r_dot_r));
-  const bool projects = policy.is_active() && space.size() > 0;
-  count_of((tolerance.relative > 0 ? 1 : 0) + 4 + (projects ? 1 : 0));
-  // b becomes the residual of the guess.
-  subtract_into_both(v.b, v.a_guess, v.v.r);
+  ResidualOfGuess::Products of_guess = residual(v.a_guess, v.b, v.v.r);
+  count_of(4);
+  // A singular A annihilates constants, so b must have none. It has but rounding, as ∇1 = 0; that
+  // matters only if little else is left.
+  const auto n_dofs = static_cast<double>(m_space.mesh().total_dofs());
+  const double constants = is_singular ? of_guess.sum * of_guess.sum / n_dofs : 0;
+  const double target =
+      std::max(tolerance.absolute * m_root_volume * residual_scale,
+               tolerance.relative * std::sqrt(std::max(0.0, of_guess.b_dot_b - constants)));
+  constexpr double negligible = 1e-3;
+  if (constants > negligible * negligible * target * target) {
+    for (const auto& vector : {v.b, v.v.r})
+      subtract_constant(m_space, of_guess.sum / n_dofs, vector);
+    of_guess.residual.r_dot_r = std::max(0.0, of_guess.residual.r_dot_r - constants);
+    count_of(4);
+  }
   FlowSolve outcome;
   SolveCost cost;
   // About that of affine factors; only its share in that of the vectors matters.
@@ -354,9 +275,11 @@ FlowSolve NavierStokes::solve_from_guess(const Op& a, ProjectionSpace& space,
     count_of(values);
     cost.projection_traffic += values;
   };
-  if (projects) outcome.guess_residual = std::sqrt(norms.products(v.b).r_dot_r);
-  outcome.projected = projects && outcome.guess_residual > target;
+  std::optional<ResidualProducts> of_first = of_guess.residual;
+  outcome.guess_residual = std::sqrt(of_first->r_dot_r);
+  outcome.projected = policy.is_active() && space.size() > 0 && outcome.guess_residual > target;
   if (outcome.projected) {
+    of_first.reset();
     const double begin = seconds_now();
     count_projection(space.traffic_of_project() + 3 + 3);
     cost.projection_traffic += traffic_of_operator;
@@ -367,7 +290,8 @@ FlowSolve NavierStokes::solve_from_guess(const Op& a, ProjectionSpace& space,
     cost.projection_seconds = seconds_now() - begin;
   }
   const double begin = seconds_now();
-  const CgResult result = solve(target);
+  const CgResult result = solve(target, of_first);
+  if (is_timing) Kokkos::fence("nekbone_k: solve timed");
   cost.solve_seconds = seconds_now() - begin;
   add(v.v.x, x);
   m_bytes += result.iterations * operator_bytes;
@@ -376,7 +300,6 @@ FlowSolve NavierStokes::solve_from_guess(const Op& a, ProjectionSpace& space,
   outcome.converged = result.converged;
   outcome.first_residual = result.history.front();
   outcome.residual = result.residual();
-  if (!outcome.projected) outcome.guess_residual = outcome.first_residual;
   const bool adds = !policy.is_paused() && result.iterations > 0 && result.converged;
   if (adds) {
     if (!space.is_full()) space.prepare_to_add();
@@ -426,11 +349,13 @@ FlowSolve NavierStokes::solve_pressure() {
   } m{m_preconditioner};
   return solve_from_guess(
       m_stiffness, m_pressure_space, m_pressure_policy, m_pressure_vectors, m_p[0],
-      m_options.pressure, 1, m_pressure_ops,
-      [&](double target) {
-        return flexible_conjugate_gradients(
-            m_stiffness, m, m_pressure_ops, m_pressure_vectors.v,
-            {.iterations = m_options.most_iterations, .tolerance = 0, .absolute = target});
+      m_options.pressure, 1, m_pressure_guess,
+      [&](double target, const std::optional<ResidualProducts>& of_b) {
+        FlexibleCgOptions options{
+            .iterations = m_options.most_iterations, .tolerance = 0, .absolute = target};
+        if (of_b) options.b_dot_b = of_b->r_dot_r;
+        return flexible_conjugate_gradients(m_stiffness, m, m_pressure_ops, m_pressure_vectors.v,
+                                            options);
       },
       flexible_traffic);
 }
@@ -456,11 +381,12 @@ FlowSolve NavierStokes::solve_velocity(const TimeCoefficients& c) {
   count(1 + 3 * n_components);
   return solve_from_guess(
       m_velocity_operator, m_velocity_space, m_velocity_policy, m_velocity_vectors, m_u[0].values,
-      m_options.velocity, per_viscosity, m_velocity_ops,
-      [&](double target) {
+      m_options.velocity, per_viscosity, m_velocity_guess,
+      [&](double target, const std::optional<ResidualProducts>& of_b) {
         return conjugate_gradients(
-            m_comm, m_velocity_operator, m_velocity_ops, m_velocity_vectors.v,
-            {.iterations = m_options.most_iterations, .tolerance = 0, .absolute = target});
+            m_velocity_operator, m_velocity_ops, m_velocity_vectors.v,
+            {.iterations = m_options.most_iterations, .tolerance = 0, .absolute = target}, {},
+            of_b);
       },
       m_velocity_ops.traffic());
 }
@@ -469,6 +395,7 @@ DeviceVector<double> NavierStokes::first_pressure_source(double dt) {
   explicit_terms(time_coefficients(1, {dt}));
   const DeviceVector<double> b = m_space.make_vector("pressure source");
   pressure_source(b);
+  remove_constants(m_comm, m_space, b);
   return b;
 }
 
@@ -487,22 +414,22 @@ double NavierStokes::estimated_bytes(const BoxMesh& mesh, const FlowOptions& opt
 FlowStep NavierStokes::step(double dt) {
   const Region region("flow step");
   FlowStep record;
-  Stopwatch watch;
+  m_clock.mark();
   m_steps.insert(m_steps.begin(), dt);
   if (m_steps.size() > max_time_order) m_steps.pop_back();
   const int order = std::min<int>(m_options.time_order, static_cast<int>(m_steps.size()));
   const TimeCoefficients c = time_coefficients(order, m_steps);
 
-  const auto end_part = [&](double& seconds, double& bytes) {
-    seconds = watch.next();
+  const auto end_part = [&](double& bytes) {
+    m_clock.mark();
     bytes = std::exchange(m_bytes, 0);
   };
   m_bytes = 0;
   explicit_terms(c);
-  end_part(record.advection_seconds, record.advection_bytes);
+  end_part(record.advection_bytes);
 
   pressure_source(m_pressure_vectors.b);
-  end_part(record.other_seconds, record.other_bytes);
+  end_part(record.other_bytes);
   // The oldest level makes room for the new one, which begins as the extrapolation.
   const int levels = m_options.time_order;
   const auto turn = [&](auto& history) {
@@ -511,14 +438,19 @@ FlowStep NavierStokes::step(double dt) {
   turn(m_p);
   guess_pressure();
   record.pressure = solve_pressure();
-  end_part(record.pressure_seconds, record.pressure_bytes);
+  end_part(record.pressure_bytes);
 
   turn(m_u);
   turn(m_advection);
   Kokkos::deep_copy(ExecutionSpace(), m_u[0].values, m_extrapolated.values);
   count(2 * n_components);
   record.velocity = solve_velocity(c);
-  end_part(record.velocity_seconds, record.velocity_bytes);
+  end_part(record.velocity_bytes);
+  const std::vector<double> seconds = m_clock.intervals();
+  record.advection_seconds = seconds[0];
+  record.other_seconds = seconds[1];
+  record.pressure_seconds = seconds[2];
+  record.velocity_seconds = seconds[3];
 
   m_time += dt;
   record.number = ++m_n_steps;

@@ -10,6 +10,8 @@
 #include "flow/flow_archive.hpp"
 #include "flow/flow_elements.hpp"
 #include "flow/projection.hpp"
+#include "flow/projection_policy.hpp"
+#include "flow/residual_of_guess.hpp"
 #include "flow/time_scheme.hpp"
 #include "flow/velocity_operator.hpp"
 #include "solver/flexible_cg.hpp"
@@ -36,71 +38,6 @@ struct FlowOptions {
 /// z = M r for the pressure; see ApproximateInverse.
 using PressurePreconditioner =
     std::function<void(const DeviceVector<double>& r, const DeviceVector<double>& z, double norm)>;
-
-/// A solve of a step.
-struct FlowSolve {
-  int iterations = 0;
-  bool converged = false;
-  bool projected = false;  ///< a projection improved the guess
-  // ‖r‖ / √volume: of the extrapolation, after the projection, and at the end.
-  double guess_residual = 0, first_residual = 0, residual = 0;
-};
-
-/// What a solve cost.
-struct SolveCost {
-  /// Doubles per entry that the projection read and wrote, the same on every rank.
-  int projection_traffic = 0;
-  double projection_seconds = 0;  ///< on this rank
-  double solve_seconds = 0;       ///< of CG from the projected guess, on this rank
-};
-
-/// Decides whether a projection pays. From time to time it tries a few solves without the
-/// projection. If the projection costs more than the iterations that it saves, it pauses for many
-/// solves. The first solves time the cost of the projection in iterations. Later, the cost follows
-/// the traffic, so that a restarted flow decides like an uninterrupted one. With deterministic sums
-/// the projection never pauses, because times differ from run to run.
-class ProjectionPolicy {
- public:
-  /// For spaces of at most `most` vectors.
-  ProjectionPolicy(int most, bool always)
-      : m_most(most), m_always(always), m_until_trial(first_trial * most) {}
-
-  /// Forgets all solves. Not collective.
-  void begin() { *this = ProjectionPolicy(m_most, m_always); }
-  /// Whether the next solve shall project.
-  bool is_active() const { return m_most > 0 && m_paused == 0 && m_tried_without == 0; }
-  /// Whether the corrections are of no use to later solves.
-  bool is_paused() const { return m_most == 0 || m_paused > 0; }
-  /// Whether the times of the next solve count. Kernels must have ended when a time is taken.
-  bool is_timing() const { return is_active() && !m_always && m_cost == 0; }
-  /// Counts a solve. Collective.
-  void count(const Communicator& comm, const FlowSolve& solve, const SolveCost& cost);
-  /// Saves or restores everything but times that are not yet complete. Collective.
-  void archive(const std::string& name, FlowArchive& archive);
-
- private:
-  void count_timed(const FlowSolve& solve, const SolveCost& cost);
-  /// Seconds of an iteration on this rank. A solve of no iteration takes some time, too.
-  double iteration_seconds() const;
-  void decide();
-
-  /// Solves per vector: before the first trial and after a pause; in a pause, and before the next
-  /// trial if the projection pays.
-  static constexpr int first_trial = 2, later_trial = 20;
-
-  int m_most;
-  bool m_always;
-  int m_until_trial;        // solves with the projection before the next trial
-  int m_tried_without = 0;  // solves that are left of the trial without it
-  int m_paused = 0;         // solves that are left of a pause
-  // Sums over the last m_most solves before the trial, and over the solves of the trial.
-  double m_traffic = 0, m_iterations_with = 0, m_iterations_without = 0;
-  double m_cost = 0;  // of a traffic of 1, in iterations; 0: not timed yet
-  struct {
-    double solves, iterations, squares, seconds, products;  // sums over timed solves
-    double traffic, projection_seconds;
-  } m_timed{};
-};
 
 /// What a step did. Times are those of this rank, in s.
 struct FlowStep {
@@ -182,7 +119,7 @@ class NavierStokes {
   FlowSolve solve_from_guess(const Op& a, ProjectionSpace& space, ProjectionPolicy& policy,
                              const SolveVectors& v, const DeviceVector<double>& x,
                              const FlowTolerance& tolerance, double residual_scale,
-                             const FusedVectorOps& norms, const Solve& solve,
+                             const ResidualOfGuess& residual, const Solve& solve,
                              int traffic_per_iteration);
   /// Counts a traffic of `values` doubles per entry of a vector.
   void count(int values) { m_bytes += sizeof(double) * double{1} * values * m_space.size(); }
@@ -200,9 +137,11 @@ class NavierStokes {
   DeviceVector<double> m_stiff_diagonal;    // of A with λ = 0, assembled
   DeviceVector<double> m_inverse_diagonal;  // of the Helmholtz operator, on all components
   FusedVectorOps m_velocity_ops;
+  ResidualOfGuess m_pressure_guess, m_velocity_guess;
   ProjectionSpace m_pressure_space, m_velocity_space;
   ProjectionPolicy m_pressure_policy, m_velocity_policy;
 
+  StreamClock m_clock;
   double m_bytes = 0;  // traffic of the part of a step that runs
   double m_time = 0, m_root_volume = 1;
   int m_n_steps = 0;

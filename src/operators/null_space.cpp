@@ -35,23 +35,27 @@ double sum_of_owned(const Communicator& comm, const AssembledSpace& space,
 
 }  // namespace
 
-void remove_constants(const Communicator& comm, const AssembledSpace& space,
-                      const DeviceVector<double>& vector) {
+void subtract_constant(const AssembledSpace& space, double value,
+                       const DeviceVector<double>& vector) {
   using Range = Kokkos::RangePolicy<ExecutionSpace>;
-  const double mean =
-      sum_of_owned(comm, space, vector) / static_cast<double>(space.mesh().total_dofs());
   Kokkos::parallel_for(
-      "nekbone_k: subtract mean of rows", Range(0, space.n_rows()),
-      KOKKOS_LAMBDA(const LocalIndex a) { vector(a) -= mean; });
+      "nekbone_k: subtract from rows", Range(0, space.n_rows()),
+      KOKKOS_LAMBDA(const LocalIndex a) { vector(a) -= value; });
   const LocalIndex begin = space.interior_begin(), n_elements = space.layout().n_elements;
   const LocalIndex block_length = space.layout().n_interior() * ElementLayout::lanes;
   Kokkos::parallel_for(
-      "nekbone_k: subtract mean of interiors", Range(begin, space.size()),
+      "nekbone_k: subtract from interiors", Range(begin, space.size()),
       KOKKOS_LAMBDA(const LocalIndex a) {
         const LocalIndex position =
             (a - begin) / block_length * ElementLayout::lanes + (a - begin) % ElementLayout::lanes;
-        if (position < n_elements) vector(a) -= mean;
+        if (position < n_elements) vector(a) -= value;
       });
+}
+
+void remove_constants(const Communicator& comm, const AssembledSpace& space,
+                      const DeviceVector<double>& vector) {
+  const double sum = sum_of_owned(comm, space, vector);
+  subtract_constant(space, sum / static_cast<double>(space.mesh().total_dofs()), vector);
 }
 
 }  // namespace nekbone_k

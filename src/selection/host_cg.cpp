@@ -18,8 +18,9 @@ CgResult HostCg::solve(const CgOptions& options, const std::function<void(int)>&
   if (m_multigrid != nullptr) return m_multigrid->solve(options, progress);
   Kokkos::deep_copy(m_problem.vectors.r, m_problem.b);
   return with_vector_ops([&](const auto& ops) {
-    return conjugate_gradients(m_problem.comm, m_problem.a, ops, m_problem.vectors, options,
-                               progress);
+    return timed_solve(m_problem.comm, [&] {
+      return conjugate_gradients(m_problem.a, ops, m_problem.vectors, options, progress);
+    });
   });
 }
 

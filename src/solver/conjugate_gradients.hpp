@@ -7,6 +7,7 @@
 #include <cmath>
 #include <concepts>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "core/communicator.hpp"
@@ -27,7 +28,7 @@ struct CgResult {
   bool converged = false;       ///< ‖r‖ met a tolerance; without one always true unless broken
   bool broke_down = false;      ///< pᵀ A p <= 0, r·z < 0, or a NaN or infinity
   std::vector<double> history;  ///< ‖r‖ before the first iteration and after each
-  double seconds = 0;           ///< slowest rank
+  double seconds = 0;           ///< on the slowest rank; 0 if the solver measures no time
 
   double residual() const { return history.back(); }
 };
@@ -52,17 +53,16 @@ struct CgVectors {
 ///
 /// If A is singular, b must have no part in its null space (remove_constants()). Residuals then
 /// have none but what rounding adds, which stays far below any tolerance that doubles can reach.
-/// `progress` is called after every iteration with its number. Collective.
+/// `progress` is called after every iteration with its number. A caller that knows the products of
+/// b can give them as `of_b`. Does not measure time; see timed_solve(). Collective.
 template <SymmetricOperator Op, class VectorOps>
-CgResult conjugate_gradients(const Communicator& comm, const Op& a, const VectorOps& ops,
-                             const CgVectors& v, const CgOptions& options,
-                             const std::function<void(int)>& progress = {}) {
+CgResult conjugate_gradients(const Op& a, const VectorOps& ops, const CgVectors& v,
+                             const CgOptions& options,
+                             const std::function<void(int)>& progress = {},
+                             const std::optional<ResidualProducts>& of_b = {}) {
   const Region region("CG");
   CgResult result;
-  comm.barrier();
-  const double begin = wall_seconds();
-
-  ResidualProducts products = ops.products(v.r);
+  ResidualProducts products = of_b ? *of_b : ops.products(v.r);
   Kokkos::deep_copy(ExecutionSpace(), v.x, 0.0);
   Kokkos::deep_copy(ExecutionSpace(), v.p, 0.0);
   // The updates x += alpha p and p = z + beta p wait until the operator of the next iteration reads
@@ -101,9 +101,18 @@ CgResult conjugate_gradients(const Communicator& comm, const Op& a, const Vector
     }
   }
   if (!result.broke_down) update(0, v.p.extent(0));
-  Kokkos::fence("nekbone_k: conjugate gradients timed");
-  result.seconds = comm.max(wall_seconds() - begin);
   result.converged = !result.broke_down && (!has_tolerance || result.residual() <= target);
+  return result;
+}
+
+/// Runs a solve, begun by all ranks together, and takes its time. Collective.
+template <class Solve>
+CgResult timed_solve(const Communicator& comm, const Solve& solve) {
+  comm.barrier();
+  const double begin = wall_seconds();
+  CgResult result = solve();
+  Kokkos::fence("nekbone_k: solve timed");
+  result.seconds = comm.max(wall_seconds() - begin);
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <optional>
 
 #include "core/region.hpp"
 #include "solver/conjugate_gradients.hpp"
@@ -25,6 +26,7 @@ struct FlexibleCgOptions {
   double tolerance = 0;     ///< of ‖r‖, relative to ‖b‖
   double absolute = 0;      ///< of ‖r‖; the larger of both tolerances counts
   bool from_guess = false;  ///< begins at the x given; otherwise at x = 0
+  std::optional<double> b_dot_b{};  ///< of b, if the caller knows it
   /// Stops after an iteration if it returns true, on every rank. May be empty.
   std::function<bool(const CgResult& so_far)> enough{};
 };
@@ -51,7 +53,7 @@ CgResult flexible_conjugate_gradients(const Op& a, M& m, const VectorOps& ops,
                                       const std::function<void(int)>& progress = {}) {
   const Region region("CG");
   CgResult result;
-  double r_dot_r = ops.products(v.r).r_dot_r;
+  double r_dot_r = options.b_dot_b ? *options.b_dot_b : ops.products(v.r).r_dot_r;
   const double target = std::max(options.tolerance * std::sqrt(r_dot_r), options.absolute);
   if (options.from_guess) {
     a.apply(v.x, v.ap, [](LocalIndex, LocalIndex) {});
@@ -95,7 +97,6 @@ CgResult flexible_conjugate_gradients(const Op& a, M& m, const VectorOps& ops,
     beta = 0;
     update(0, v.p.extent(0));
   }
-  Kokkos::fence("nekbone_k: flexible conjugate gradients");
   result.converged = !result.broke_down && (target == 0 || result.residual() <= target);
   return result;
 }

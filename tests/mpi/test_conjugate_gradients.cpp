@@ -17,14 +17,27 @@
 namespace nekbone_k {
 namespace {
 
+// The caller may know the products of b.
+TEST(ConjugateGradients, IsTheSameWithGivenProducts) {
+  const System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
+  const FusedVectorOps ops = s.jacobi();
+  const CgOptions options{500, 1e-8};
+  const CgResult expected = conjugate_gradients(s.a, ops, s.vectors(), options);
+  ById z = s.by_id(s.a.inverse_diagonal());
+  for (std::size_t i = 0; i < z.size(); ++i) z[i] *= s.b[i];
+  const CgResult found = conjugate_gradients(s.a, ops, s.vectors(), options, {},
+                                             ResidualProducts{dot(s.b, s.b), dot(s.b, z)});
+  EXPECT_EQ(found.iterations, expected.iterations);
+  expect_same_history(found, expected, 1e-12);
+}
+
 TEST(ConjugateGradients, FindsTheKnownSolution) {
   for (const double lambda : {0.0, 1.0})
     for (const bool jacobi : {false, true}) {
       const System s(MPI_COMM_WORLD, mixed_box(), 3, lambda);
       const CgVectors v = s.vectors();
       const CgOptions options{1000, 1e-12};
-      const CgResult result =
-          conjugate_gradients(s.comm, s.a, jacobi ? s.jacobi() : s.plain(), v, options);
+      const CgResult result = conjugate_gradients(s.a, jacobi ? s.jacobi() : s.plain(), v, options);
       EXPECT_TRUE(result.converged);
       EXPECT_FALSE(result.broke_down);
       EXPECT_LT(result.iterations, options.iterations);
@@ -56,7 +69,7 @@ TEST(ConjugateGradients, HistoryIsTheTextbooks) {
   expect_same_history(s.solve(s.vectors(), {20, 0}), expected, 1e-11);
 
   expected.history = reference_history(s.reference, s.b, s.by_id(s.a.inverse_diagonal()), 20);
-  const CgResult jacobi = conjugate_gradients(s.comm, s.a, s.jacobi(), s.vectors(), {20, 0});
+  const CgResult jacobi = conjugate_gradients(s.a, s.jacobi(), s.vectors(), {20, 0});
   expect_same_history(jacobi, expected, 1e-11);
 }
 
@@ -70,8 +83,8 @@ TEST(ConjugateGradients, HistoryAndSolutionDoNotDependOnTheRanks) {
     for (const System* s : {&together, &alone}) {
       const CgVectors v = s->vectors();
       const int which = s == &alone;
-      results[which] = conjugate_gradients(s->comm, s->a, jacobi ? s->jacobi() : s->plain(), v,
-                                           {500, tolerance});
+      results[which] =
+          conjugate_gradients(s->a, jacobi ? s->jacobi() : s->plain(), v, {500, tolerance});
       EXPECT_TRUE(results[which].converged);
       solutions[which] = s->by_id(v.x);
     }
@@ -106,9 +119,9 @@ TEST(ConjugateGradients, FusedKernelsAndKokkosKernelsAgree) {
     ConstDeviceVector<double> diagonal;
     if (jacobi) diagonal = s.a.inverse_diagonal();
     const CgResult from_fused =
-        conjugate_gradients(s.comm, s.a, FusedVectorOps(s.comm, s.range, diagonal), fused, {30, 0});
+        conjugate_gradients(s.a, FusedVectorOps(s.comm, s.range, diagonal), fused, {30, 0});
     const CgResult from_library = conjugate_gradients(
-        s.comm, s.a, KokkosKernelsVectorOps(s.comm, s.range, diagonal), library, {30, 0});
+        s.a, KokkosKernelsVectorOps(s.comm, s.range, diagonal), library, {30, 0});
     expect_same_history(from_library, from_fused, 1e-12);
     EXPECT_LE(relative_difference(s.by_id(library.x), s.by_id(fused.x)), 1e-11);
   }
@@ -119,7 +132,7 @@ TEST(ConjugateGradients, JacobiSavesIterations) {
   const System s(MPI_COMM_WORLD, mixed_box(), 4, 1e6);
   const CgVectors v = s.vectors();
   const CgResult plain = s.solve(s.vectors(), {1000, 1e-10});
-  const CgResult jacobi = conjugate_gradients(s.comm, s.a, s.jacobi(), v, {1000, 1e-10});
+  const CgResult jacobi = conjugate_gradients(s.a, s.jacobi(), v, {1000, 1e-10});
   EXPECT_TRUE(plain.converged);
   EXPECT_TRUE(jacobi.converged);
   EXPECT_LT(5 * jacobi.iterations, plain.iterations);
@@ -131,9 +144,8 @@ TEST(ConjugateGradients, RunsExactlyTheIterationsWithoutATolerance) {
   for (const int iterations : {0, 1, 17, 90}) {  // 90: far beyond convergence to rounding
     std::vector<int> progress;
     const CgVectors v = s.vectors();
-    const CgResult result =
-        conjugate_gradients(s.comm, s.a, s.plain(), v, {iterations, 0},
-                            [&](int iteration) { progress.push_back(iteration); });
+    const CgResult result = conjugate_gradients(
+        s.a, s.plain(), v, {iterations, 0}, [&](int iteration) { progress.push_back(iteration); });
     EXPECT_EQ(result.iterations, iterations);
     EXPECT_EQ(result.history.size(), iterations + 1u);
     EXPECT_TRUE(result.converged);
@@ -190,7 +202,7 @@ TEST(ConjugateGradients, SolvesTheSingularCaseByProjection) {
   for (double& value : b) value += 0.5;
   const CgVectors v = s.vectors(b);
   remove_constants(s.comm, s.space, v.r);
-  const CgResult result = conjugate_gradients(s.comm, s.a, s.plain(), v, {1000, 1e-12});
+  const CgResult result = conjugate_gradients(s.a, s.plain(), v, {1000, 1e-12});
   EXPECT_TRUE(result.converged);
   EXPECT_NEAR(result.history.front(), norm(s.b), 1e-11 * norm(s.b));
   ById x = s.by_id(v.x), exact = s.exact;
@@ -243,7 +255,7 @@ TEST(ConjugateGradients, ReportsBreakdownOfTheOperator) {
       for (const int first : {1, 4}) {
         const Spoiled spoiled{s.a, how, first};
         const CgResult result =
-            conjugate_gradients(s.comm, spoiled, s.plain(), s.vectors(), {50, tolerance});
+            conjugate_gradients(spoiled, s.plain(), s.vectors(), {50, tolerance});
         EXPECT_TRUE(result.broke_down);
         EXPECT_FALSE(result.converged);
         // A NaN in the vector shows only in the next residual.
@@ -266,7 +278,7 @@ TEST(ConjugateGradients, ReportsBreakdownOfThePreconditioner) {
   for (double& value : values) value = -value;
   const FusedVectorOps ops(s.comm, s.range, to_device("negative", values));
   for (const double tolerance : {0.0, 1e-10}) {
-    const CgResult result = conjugate_gradients(s.comm, s.a, ops, s.vectors(), {50, tolerance});
+    const CgResult result = conjugate_gradients(s.a, ops, s.vectors(), {50, tolerance});
     EXPECT_TRUE(result.broke_down);
     EXPECT_FALSE(result.converged);
   }

@@ -241,7 +241,7 @@ struct Solver {
     const FusedVectorOps ops(comm, space.range(), a.inverse_diagonal(),
                              all_reduce_strategies().front(), terms);
     if (a.is_singular()) remove_constants(comm, space, v.r);
-    const CgResult result = conjugate_gradients(comm, a, ops, v, {iterations, 0});
+    const CgResult result = conjugate_gradients(a, ops, v, {iterations, 0});
     sum = checksum(comm, space, v.x);
     return {result.history, to_ids(comm, space, reference, v.x)};
   }

@@ -74,8 +74,7 @@ TEST(FlexibleCg, TakesTheIterationsOfClassicCg) {
     DiagonalPreconditioner m(s.a.inverse_diagonal());
     const CgResult found =
         flexible_conjugate_gradients(s.a, m, s.plain(), flexible(s), {500, 1e-8, 0, false});
-    const CgResult expected =
-        conjugate_gradients(s.comm, s.a, s.jacobi(), s.vectors(), {500, 1e-8});
+    const CgResult expected = conjugate_gradients(s.a, s.jacobi(), s.vectors(), {500, 1e-8});
     ASSERT_TRUE(expected.converged);
     EXPECT_TRUE(found.converged);
     EXPECT_NEAR(found.iterations, expected.iterations, 1);
@@ -117,6 +116,17 @@ TEST(FlexibleCg, HistoryIsTheTextbooksWithAnMThatVaries) {
   }
   expect_same_history(flexible_conjugate_gradients(s.a, m, s.plain(), flexible(s), {20}), expected,
                       1e-11);
+}
+
+TEST(FlexibleCg, IsTheSameIfTheCallerKnowsTheNormOfB) {
+  const System s(MPI_COMM_WORLD, mixed_box(), 3, 0.1);
+  DiagonalPreconditioner m(s.a.inverse_diagonal());
+  FlexibleCgOptions options{.iterations = 500, .tolerance = 1e-8};
+  const CgResult expected = flexible_conjugate_gradients(s.a, m, s.plain(), flexible(s), options);
+  options.b_dot_b = dot(s.b, s.b);
+  const CgResult found = flexible_conjugate_gradients(s.a, m, s.plain(), flexible(s), options);
+  EXPECT_EQ(found.iterations, expected.iterations);
+  expect_same_history(found, expected, 1e-12);
 }
 
 TEST(FlexibleCg, BeginsFromAGuess) {

@@ -111,7 +111,7 @@ struct Posed {
     problem.right_hand_side(space, geometry, v.r);
     if (a.is_singular()) remove_constants(comm, space, v.r);
     const FusedVectorOps jacobi(comm, {space.size(), space.n_not_owned()}, a.inverse_diagonal());
-    EXPECT_TRUE(conjugate_gradients(comm, a, jacobi, v, {1000, 1e-12}).converged);
+    EXPECT_TRUE(conjugate_gradients(a, jacobi, v, {1000, 1e-12}).converged);
     return problem.error(comm, space, geometry, v.x, a.is_singular());
   }
 

@@ -312,7 +312,7 @@ TEST(QueuedCg, AttainsTheAccuracyOfClassicCg) {
   const auto attained = [&](const ById& x) { return norm(residual_of(s, s.b, x)) / norm(s.b); };
   for (const bool jacobi : {false, true}) {
     const CgVectors v = s.vectors();
-    conjugate_gradients(s.comm, s.a, jacobi ? s.jacobi() : s.plain(), v, {1000, 0});
+    conjugate_gradients(s.a, jacobi ? s.jacobi() : s.plain(), v, {1000, 0});
     const double classic = attained(s.by_id(v.x));
     EXPECT_LT(classic, 1e-11);
     for_each_method(s, [&](CgVariant variant, CgLaunch launch, bool with_jacobi) {
@@ -400,7 +400,7 @@ TEST(QueuedCg, ReportsTheIterationOfABreakdown) {
   select_queued_exchange(s);
   EllipticOperator indefinite(s.space, s.geometry, -60.0, best_sum(s.comm));
   const CgVectors v = s.vectors();
-  const CgResult expected = conjugate_gradients(s.comm, indefinite, s.plain(), v, {50, 0});
+  const CgResult expected = conjugate_gradients(indefinite, s.plain(), v, {50, 0});
   const ById expected_x = s.by_id(v.x);
   ASSERT_TRUE(expected.broke_down);
   ASSERT_GT(expected.iterations, 0);

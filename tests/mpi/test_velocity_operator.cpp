@@ -162,8 +162,8 @@ TEST_P(VelocityOperatorSums, AreSolvedForTogether) {
   for (int c = 0; c < 3; ++c) Kokkos::deep_copy(diagonal.component(c), v.a.inverse_diagonal());
   const CgVectors vectors{VectorField("x", v.space).values, v.field(v.expected(exact)).values,
                           VectorField("p", v.space).values, VectorField("Ap", v.space).values};
-  const CgResult result = conjugate_gradients(v.comm, v.of_velocity, v.ops(diagonal.values),
-                                              vectors, {.iterations = 200, .tolerance = 1e-11});
+  const CgResult result = conjugate_gradients(v.of_velocity, v.ops(diagonal.values), vectors,
+                                              {.iterations = 200, .tolerance = 1e-11});
   EXPECT_TRUE(result.converged);
   EXPECT_LE(relative_difference(v.by_id(VectorField(vectors.x)), exact), 1e-9);
 }

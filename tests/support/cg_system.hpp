@@ -54,7 +54,7 @@ struct System {
   FusedVectorOps plain() const { return {comm, range, {}}; }
   FusedVectorOps jacobi() const { return {comm, range, a.inverse_diagonal()}; }
   CgResult solve(const CgVectors& v, const CgOptions& options) const {
-    return conjugate_gradients(comm, a, plain(), v, options);
+    return conjugate_gradients(a, plain(), v, options);
   }
   ById by_id(const DeviceVector<double>& v) const {
     return to_ids(comm, space, reference.mesh(), v);
