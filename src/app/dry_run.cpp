@@ -12,6 +12,7 @@
 #include "core/format.hpp"
 #include "core/grouping.hpp"
 #include "core/whole_file.hpp"
+#include "flow_run/flow_budget.hpp"
 #include "flow_run/flow_checkpoints.hpp"
 #include "flow_run/flow_files.hpp"
 #include "gs/strategies/node_aware.hpp"
@@ -137,21 +138,27 @@ std::string would_tune_text(const Communicator& comm, const RunPlan& plan, int o
 }
 
 /// E.g. "run the flow from abc at order 9 to time 0.5, in steps of 0.005".
-std::string flow_in_words(const Case& input) {
+std::string flow_in_words(const Case& input, const std::optional<FlowRestart>& restart) {
   const FlowCase& flow = input.flow;
+  const std::string from = restart ? fmt::format("step {}, time {:.6g}, of {},", restart->step,
+                                                 restart->time, restart->file)
+                                   : flow.initial_text();
   return fmt::format(
-      "run the flow from {} at order {} {}, {}", flow.initial_text(), input.solver_order,
-      flow.steps > 0 ? fmt::format("for {}", counted(flow.steps, "step"))
-                     : fmt::format("to time {:g}", flow.end_time),
+      "run the flow from {} at order {} {}, {}", from, input.solver_order,
+      flow.steps == 0 ? fmt::format("to time {:g}", flow.end_time)
+      : restart ? fmt::format("for {} more", counted(expected_steps(input, restart->step), "step"))
+                : fmt::format("for {}", counted(flow.steps, "step")),
       flow.cfl > 0 ? fmt::format("by CFL number {:g} in steps of at most {:g}", flow.cfl, flow.dt)
                    : fmt::format("in steps of {:g}", flow.dt));
 }
 
 /// The text on the solve or the flow.
-std::string would_solve_text(const Case& input, const MemoryBudget& budget) {
+std::string would_solve_text(const RunPlan& plan) {
+  const Case& input = *plan.input;
+  const MemoryBudget& budget = plan.budget;
   std::string text = fmt::format(
       "\nWould {}\n  {} per {}, {} available",
-      input.is_flow() ? flow_in_words(input)
+      input.is_flow() ? flow_in_words(input, plan.restart)
                       : fmt::format("solve {} at order {} by CG, {} iterations{}",
                                     name(input.problem), input.solver_order, input.iterations,
                                     input.tolerance > 0 ? " at most" : ""),
@@ -191,7 +198,7 @@ bool dry_run(const Communicator& comm, Case given) {
   for (const int order : input.orders_to_tune()) display.show(would_tune_text(comm, plan, order));
   display.show(would_skip_text(comm, input, skipped));
   const std::string failure = fail_text(input, skipped);
-  if (input.solves() && failure.empty()) display.show(would_solve_text(input, budget));
+  if (input.solves() && failure.empty()) display.show(would_solve_text(plan));
   require_memory(input, budget, comm.size());
   display.show(failure);
   return failure.empty();

@@ -51,7 +51,8 @@ std::string FlowCheckpoints::why_stop(double step_seconds) const {
   // checkpoint is guessed to take no longer than ten steps.
   const double needed = 1 + 2 * step_seconds + 2 * (m_longest > 0 ? m_longest : 10 * step_seconds);
   if (m_checkpoint.before_walltime > 0 && here[1] + needed > m_checkpoint.before_walltime)
-    return fmt::format("stopped before {} of wall time",
+    return fmt::format("stopped {} {} of wall time",
+                       here[1] > m_checkpoint.before_walltime ? "after" : "before",
                        seconds_text(m_checkpoint.before_walltime));
   return {};
 }

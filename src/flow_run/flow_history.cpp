@@ -14,6 +14,9 @@ namespace {
 /// Rows that a report keeps, at most; the file has all.
 constexpr std::size_t most_rows = 2000;
 
+/// Steps whose times are kept, at most; further ones take the place of every second.
+constexpr std::size_t most_steps = 20000;
+
 /// The numbers of a row, for checkpoints: all but the reference, which is that of the run.
 constexpr std::size_t row_length = 15;
 
@@ -99,18 +102,26 @@ void FlowHistory::add_step(const FlowStep& step) {
                                    step.velocity_seconds, step.other_seconds};
   std::array<double, 4> slowest = here;
   m_comm.max(slowest);
-  m_parts.push_back({slowest[0], slowest[1], slowest[2], slowest[3]});
-  m_steps.push_back(step);
-  m_record.seconds += m_parts.back().total();
-  m_seconds_since_row += m_parts.back().total();
+  const Step made{step, {slowest[0], slowest[1], slowest[2], slowest[3]}};
+  m_step_seconds = made.parts.total();
+  m_record.seconds += m_step_seconds;
+  m_seconds_since_row += m_step_seconds;
+  if (m_record.steps++ % m_keep_step_every != 0) return;
+  if (m_steps.size() >= most_steps) {
+    std::vector<Step> kept;
+    for (std::size_t s = 0; s < m_steps.size(); s += 2) kept.push_back(m_steps[s]);
+    m_steps = std::move(kept);
+    m_keep_step_every *= 2;
+    if ((m_record.steps - 1) % m_keep_step_every != 0) return;
+  }
+  m_steps.push_back(made);
 }
 
 void FlowHistory::sum_up() {
   if (m_record.rows.empty() || m_record.rows.back().step != m_last_row.step)
     m_record.rows.push_back(m_last_row);
-  m_record.steps = static_cast<int>(m_steps.size());
   const std::size_t n = m_steps.size(), begin = n / 2;
-  m_record.counted_steps = static_cast<int>(n - begin);
+  m_record.counted_steps = m_record.steps - m_record.steps / 2;
   if (n == 0) return;
   const auto mean = [&](const auto& value) {
     double sum = 0;
@@ -118,34 +129,38 @@ void FlowHistory::sum_up() {
     return sum / static_cast<double>(n - begin);
   };
   m_record.pressure_iterations =
-      mean([&](std::size_t s) { return m_steps[s].pressure.iterations; });
+      mean([&](std::size_t s) { return m_steps[s].made.pressure.iterations; });
   m_record.velocity_iterations =
-      mean([&](std::size_t s) { return m_steps[s].velocity.iterations; });
+      mean([&](std::size_t s) { return m_steps[s].made.velocity.iterations; });
   m_record.pressure_first_residual =
-      mean([&](std::size_t s) { return m_steps[s].pressure.first_residual; });
+      mean([&](std::size_t s) { return m_steps[s].made.pressure.first_residual; });
   m_record.velocity_first_residual =
-      mean([&](std::size_t s) { return m_steps[s].velocity.first_residual; });
+      mean([&](std::size_t s) { return m_steps[s].made.velocity.first_residual; });
+  const auto share = [&](const auto& solve_of) {
+    return mean([&](std::size_t s) { return solve_of(m_steps[s].made).projected ? 1 : 0; });
+  };
+  m_record.pressure_projected = share([](const FlowStep& step) { return step.pressure; });
+  m_record.velocity_projected = share([](const FlowStep& step) { return step.velocity; });
   sum_up_parts(begin);
 }
 
 void FlowHistory::sum_up_parts(std::size_t begin) {
   std::vector<double> totals;
   std::vector<std::size_t> steps;  // by time
-  for (std::size_t s = begin; s < m_parts.size(); ++s) {
-    totals.push_back(m_parts[s].total());
+  for (std::size_t s = begin; s < m_steps.size(); ++s) {
+    totals.push_back(m_steps[s].parts.total());
     steps.push_back(s);
   }
   m_record.step_seconds = median(totals);
   // Medians of the parts would not add up. The slowest steps may have waited for another process.
   std::sort(steps.begin(), steps.end(), [&](std::size_t one, std::size_t other) {
-    return m_parts[one].total() < m_parts[other].total();
+    return m_steps[one].parts.total() < m_steps[other].parts.total();
   });
   const std::size_t first = steps.size() / 4, last = steps.size() - first;
   const double share = 1.0 / static_cast<double>(last - first);
   std::array<double, 4> bytes{};
   for (std::size_t at = first; at < last; ++at) {
-    const FlowParts& seconds = m_parts[steps[at]];
-    const FlowStep& step = m_steps[steps[at]];
+    const auto& [step, seconds] = m_steps[steps[at]];
     m_record.parts.advection += share * seconds.advection;
     m_record.parts.pressure += share * seconds.pressure;
     m_record.parts.velocity += share * seconds.velocity;

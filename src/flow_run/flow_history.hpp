@@ -35,7 +35,7 @@ class FlowHistory {
   /// Largest speed in units of nodes per time, at look().
   double speed() const { return m_sums.speed; }
   /// Seconds of the last step, on the slowest rank.
-  double step_seconds() const { return m_parts.empty() ? 0 : m_parts.back().total(); }
+  double step_seconds() const { return m_step_seconds; }
 
  private:
   /// Sets the times and the traffic of the steps from `begin` on.
@@ -53,8 +53,13 @@ class FlowHistory {
   FlowRow m_last_row;
   int m_n_rows = 0, m_keep_every = 1;
   double m_seconds_since_row = 0;
-  std::vector<FlowStep> m_steps;
-  std::vector<FlowParts> m_parts;
+  struct Step {
+    FlowStep made;
+    FlowParts parts;  // s, on the slowest rank
+  };
+  std::vector<Step> m_steps;
+  int m_keep_step_every = 1;
+  double m_step_seconds = 0;
 };
 
 }  // namespace nekbone_k

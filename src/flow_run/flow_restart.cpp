@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "core/errors.hpp"
+#include "flow/step_lengths.hpp"
 #include "flow/time_scheme.hpp"
 #include "input/input_keys.hpp"
 #include "reduce/all_reduce.hpp"
@@ -69,6 +70,21 @@ std::string mismatch(const Case& then, const Case& now, int step) {
   if (then.solver_order != now.solver_order)
     return differs("solver.order", then.solver_order, now.solver_order);
   return flow_mismatch(then.flow, now.flow, step);
+}
+
+/// Why a checkpoint is of a moment after the end that the input gives; empty if it is not.
+std::string beyond_end(const FlowCase& flow, const FlowRestart& restart) {
+  if (flow.steps > 0) {
+    StepLengths lengths(flow);
+    lengths.begin(/*speed=*/1);
+    if (restart.step <= lengths.total()) return {};
+    return fmt::format("is of step {}, after the last step, {}, with flow.steps {}; give more",
+                       restart.step, lengths.total(), flow.steps);
+  }
+  constexpr double rounding = 1e-9;
+  if (restart.time <= flow.end_time * (1 + rounding)) return {};
+  return fmt::format("is of time {:.6g}, after flow.end_time {:g}; give a later flow.end_time",
+                     restart.time, flow.end_time);
 }
 
 /// Pins what `now` leaves open.
@@ -135,6 +151,8 @@ std::optional<FlowRestart> plan_restart(const Communicator& comm, Case& input) {
     if (const std::string why = mismatch(then, input, restart.step); !why.empty())
       throw InputError(fmt::format("--restart: '{}' {}; take the input of that run, or none",
                                    input.restart, why));
+    if (const std::string why = beyond_end(input.flow, restart); !why.empty())
+      throw InputError(fmt::format("--restart: '{}' {}", input.restart, why));
     pin_multigrid(then.multigrid, input.multigrid);
     if (checkpoint.text("ranks") != std::to_string(comm.size())) return restart;
     if (input.partition_mode == PartitionMode::automatic) {

@@ -82,6 +82,8 @@ struct FlowRecord {
   FlowParts part_bytes;     ///< minimum traffic of all ranks in those steps; means
   double pressure_iterations = 0, velocity_iterations = 0;          ///< mean
   double pressure_first_residual = 0, velocity_first_residual = 0;  ///< mean
+  /// Share of the steps whose guess a projection improved.
+  double pressure_projected = 0, velocity_projected = 0;
   std::vector<FlowRow> rows;
   std::optional<double> error_max, error_l2;   ///< against an exact solution, relative
   std::optional<double> reference_difference;  ///< largest, of the enstrophy, relative

@@ -137,6 +137,10 @@ std::string flow_text(const FlowRecord& flow, const MemoryBandwidth& memory, Rep
                     flow.pressure_iterations, flow.pressure_first_residual,
                     flow.velocity_iterations, flow.velocity_first_residual,
                     counted(flow.counted_steps, "step")));
+    text += labelled_line(
+        "projection", fmt::format("improved the guess of the pressure in {:.0f} % of these steps, "
+                                  "of the velocity in {:.0f} %",
+                                  100 * flow.pressure_projected, 100 * flow.velocity_projected));
     text += step_text(flow, memory);
     text += labelled_line("FOM", rate_text(flow));
     text += energy_line(flow.energy, flow.steps, "step", flow.total_dofs, "DOF × steps/J");

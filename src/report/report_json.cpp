@@ -413,6 +413,8 @@ Json flow_json(const FlowRecord& f) {
       {"velocity_iterations", number(f.velocity_iterations)},
       {"pressure_first_residual", number(f.pressure_first_residual)},
       {"velocity_first_residual", number(f.velocity_first_residual)},
+      {"pressure_projected", number(f.pressure_projected)},
+      {"velocity_projected", number(f.velocity_projected)},
       {"point_steps_per_s", number(f.points_per_second())},
       {"energy", energy_json(f.energy, f.steps, f.total_dofs, "j_per_step", "point_steps_per_j")},
       {"series", rows},

@@ -398,10 +398,19 @@ class Checkpoints(FlowTest):
                  ["was written with flow.translation [1, 0.5, 0.25], and the input has [1, 0, 0]"]),
                 ("whole.h5", {"operator__geometry": "trilinear"},
                  ["was written with operator.geometry stored, and the input has trilinear"]),
+                ("whole.h5", {"flow__end_time": "0.05"},
+                 ["'whole.h5' is of time 0.1, after flow.end_time 0.05; give a later flow.end_time"]),
+                ("whole.h5", {"flow__steps": "1"}, ["is of step 22, after the last step, 20, with flow.steps 1; give more"]),
                 ("whole.h5", {"problem": "none"}, ["given with problem none; allowed: problem flow"])):
             for dry in ([], ["--dry-run"]):
                 run = self.flow(2, folder, ["--restart", name, *dry], **changes)
                 self.assert_refused(run, 2, "--restart: ", *parts)
+        for changes, end in (({"flow__end_time": "0.14"}, "to time 0.14, in steps of 0.02"),
+                             ({"flow__steps": "10"}, "for 7 steps more, in steps of 0.02")):
+            run = self.flow(2, folder, ["--restart", "whole.h5", "--dry-run"], **changes)
+            self.assertEqual(run.code, 0, str(run))
+            self.assertIn("Would run the flow from step 22, time 0.1, of whole.h5, at order 3 " + end,
+                          " ".join(run.out.split()), str(run))
 
     def test_files_that_would_overwrite_a_checkpoint(self):
         first = self.flow(1, checkpoint__every="100")

@@ -254,6 +254,7 @@ RunRecord flow_run() {
   f.velocity_iterations = 3.5;
   f.pressure_first_residual = 8e-5;
   f.velocity_first_residual = 1.75e-2;
+  f.pressure_projected = 0.96;
   for (int i = 0; i <= 3; ++i) {
     FlowRow& row = f.rows.emplace_back();
     row.step = i == 0 ? 0 : 19 + 10 * i;

@@ -311,6 +311,8 @@ TEST(ReportFlow, IsInTheJson) {
   EXPECT_EQ(json["velocity_iterations"], 3.5);
   EXPECT_EQ(json["pressure_first_residual"], 8e-5);
   EXPECT_EQ(json["velocity_first_residual"], 1.75e-2);
+  EXPECT_EQ(json["pressure_projected"], 0.96);
+  EXPECT_EQ(json["velocity_projected"], 0);
   EXPECT_EQ(json["point_steps_per_s"], 219520);
   EXPECT_EQ(json["relative_max_error"], 3e-8);
   EXPECT_EQ(json["relative_l2_error"], 2e-8);
