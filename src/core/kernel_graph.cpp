@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/kernel_graph.hpp"
 
+#include <vector>
+
 #include "core/errors.hpp"
 #include "core/gpu_api.hpp"
 
@@ -30,14 +32,36 @@ Graph recorded(const std::function<void()>& launch) {
   return graph;
 }
 
+/// Whether a copy in `graph` reads host memory. Kokkos copies large functors to the device, from
+/// memory that later launches overwrite; see light().
+bool copies_from_host(Graph graph) {
+  std::size_t n_nodes = 0;
+  check_gpu(NEKBONE_K_GPU(GraphGetNodes)(graph, nullptr, &n_nodes), "counting recorded kernels");
+  std::vector<NEKBONE_K_GPU(GraphNode_t)> nodes(n_nodes);
+  check_gpu(NEKBONE_K_GPU(GraphGetNodes)(graph, nodes.data(), &n_nodes),
+            "listing recorded kernels");
+  for (const auto node : nodes) {
+    NEKBONE_K_GPU(GraphNodeType) type;
+    check_gpu(NEKBONE_K_GPU(GraphNodeGetType)(node, &type), "reading a recorded kernel");
+    if (type != NEKBONE_K_GPU(GraphNodeTypeMemcpy)) continue;
+    NEKBONE_K_GPU(Memcpy3DParms) copy{};
+    check_gpu(NEKBONE_K_GPU(GraphMemcpyNodeGetParams)(node, &copy), "reading a recorded copy");
+    if (copy.kind == NEKBONE_K_GPU(MemcpyHostToDevice)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 KernelGraph::KernelGraph(const std::function<void()>& launch) {
-  const Graph graph = recorded(launch);
+  const std::shared_ptr<void> owner(recorded(launch), [](void* graph) {
+    static_cast<void>(NEKBONE_K_GPU(GraphDestroy)(static_cast<Graph>(graph)));
+  });
+  const auto graph = static_cast<Graph>(owner.get());
+  require(!copies_from_host(graph), "a recorded kernel has arguments in host memory");
   Instance instance = nullptr;
-  const auto code = NEKBONE_K_GPU(GraphInstantiateWithFlags)(&instance, graph, 0);
-  static_cast<void>(NEKBONE_K_GPU(GraphDestroy)(graph));
-  check_gpu(code, "making a graph of kernels");
+  check_gpu(NEKBONE_K_GPU(GraphInstantiateWithFlags)(&instance, graph, 0),
+            "making a graph of kernels");
   m_graph = {instance, [](void* made) {
                static_cast<void>(NEKBONE_K_GPU(GraphExecDestroy)(static_cast<Instance>(made)));
              }};

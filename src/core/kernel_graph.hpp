@@ -20,8 +20,9 @@ class KernelGraph {
 
   /// Records what `launch` launches, without running it. Every argument of a kernel stays as it was
   /// then, so what changes from replay to replay must be in device memory. `launch` must not wait
-  /// for the device. Kernels in other instances are recorded, too, if run_after() joins them.
-  /// Throws InternalError if the launches cannot be recorded.
+  /// for the device, nor copy from host memory; functors of more than 512 bytes need light().
+  /// Kernels in other instances are recorded, too, if run_after() joins them. Throws InternalError
+  /// if the launches cannot be recorded.
   explicit KernelGraph(const std::function<void()>& launch);
 
   /// Launches all kernels, after everything launched on the default instance so far. Does not wait.

@@ -35,11 +35,18 @@ class FieldExchange {
   /// All steps, or one kernel if the strategy has one.
   void run() const {
     const Region region("exchange");
-    if (m_exchange.exchange_by_kernel(m_field, m_op)) return record(m_log, "exchanged by a kernel");
+    if (run_in_one_kernel()) return;
     pack();
     post();
     wait();
     unpack();
+  }
+
+  /// All steps in one kernel. Returns false and does nothing if the strategy has none.
+  bool run_in_one_kernel() const {
+    const bool is_done = m_exchange.exchange_by_kernel(m_field, m_op);
+    if (is_done) record(m_log, "exchanged by a kernel");
+    return is_done;
   }
 
   void pack() const {

@@ -103,12 +103,14 @@ GatherScatter::GatherScatter(const Communicator& comm, std::span<const GlobalId>
       }()) {}
 
 void GatherScatter::select(const Strategy& strategy) {
+  ++m_n_selections;
   m_strategy = strategy;
   m_kind_strategies.clear();
   std::apply([](auto&... by_components) { (by_components.clear(), ...); }, m_resources);
 }
 
 void GatherScatter::select(const FieldKind& kind, const Strategy& strategy) {
+  ++m_n_selections;
   std::erase_if(m_kind_strategies, [&](const auto& selected) { return selected.first == kind; });
   m_kind_strategies.emplace_back(kind, strategy);
   with_value_type(kind.precision, [&]<class T>(T) {

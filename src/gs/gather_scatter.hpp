@@ -63,6 +63,15 @@ class GatherScatter {
   /// The same for fields of one kind. Other kinds keep their strategies and their resources.
   void select(const FieldKind& kind, const Strategy& strategy);
   const Strategy& strategy(const FieldKind& kind = {}) const;
+  /// Whether exchanges of one component launch kernels alone: by one kernel, or there is one rank.
+  /// The host then never waits. The same on every rank. Collective at the first call after
+  /// select().
+  template <class T>
+  bool is_queued() {
+    return m_comm.size() == 1 || exchange_in_use<T>().is_one_kernel();
+  }
+  /// The number of calls of select(), after which kernels that a KernelGraph recorded are stale.
+  int n_selections() const { return m_n_selections; }
 
   /// points = QQᵀ points with `op`, in place. Shape (n_points, components), in device memory.
   /// Collective.
@@ -71,12 +80,22 @@ class GatherScatter {
     const DeviceField<T>& rows = resources<T>(static_cast<int>(points.extent(1))).rows;
     const LocalIndex n_shared = plan().n_shared();
     gather_shared(points, rows, op);
-    const FieldExchange<T> exchange = exchange_of(rows, op);
-    exchange.pack();
-    exchange.post();
-    m_assembly.gather_scatter(points, op, n_shared, n_rows());
-    exchange.wait();
-    exchange.unpack();
+    if (m_comm.size() > 1) {
+      const FieldExchange<T> exchange = exchange_of(rows, op);
+      // One kernel for the exchange, if the strategy has one, is faster than what overlaps.
+      const bool is_done = exchange.run_in_one_kernel();
+      if (!is_done) {
+        exchange.pack();
+        exchange.post();
+      }
+      m_assembly.gather_scatter(points, op, n_shared, n_rows());
+      if (!is_done) {
+        exchange.wait();
+        exchange.unpack();
+      }
+    } else {
+      m_assembly.gather_scatter(points, op, n_shared, n_rows());
+    }
     m_assembly.scatter(rows, points, 0, n_shared);
   }
 
@@ -103,10 +122,10 @@ class GatherScatter {
     Resources<T>& used = resources<T>(static_cast<int>(field.extent(1)));
     return exchange_by(used.exchange, m_contributions ? used.places : field, field, op, log);
   }
-  /// Runs exchange_of(). Collective.
+  /// Runs exchange_of(), unless this rank is alone. Collective.
   template <class T>
   void exchange(const DeviceField<T>& field, Reduction op, EventLog* log = nullptr) {
-    exchange_of(field, op, log).run();
+    if (m_comm.size() > 1) exchange_of(field, op, log).run();
   }
 
   /// exchange_of() by another `exchange`, made on message_plan(). `packed` holds the values to
@@ -166,6 +185,7 @@ class GatherScatter {
   std::optional<DeviceContributions> m_contributions;
   std::shared_ptr<const DeviceHaloPlan> m_messages;
   Assembly m_assembly;
+  int m_n_selections = 0;
   Strategy m_strategy = first_strategy();
   std::vector<std::pair<FieldKind, Strategy>> m_kind_strategies;  // in place of m_strategy
   // By number of components; made at first use.

@@ -302,6 +302,12 @@ std::vector<Key> make_table() {
           Integers{1, most_direct_dofs},
           "Maximum number of DOFs of the coarse solve, which every rank does by a dense inverse. "
           "The last level is larger if the mesh cannot be coarsened further."),
+      key("solver.multigrid.replicated_dofs",
+          field(&Case::multigrid, &MultigridChoice::replicated_dofs),
+          OrAuto<Integers>{{0, most_replicated_dofs}},
+          "Levels of the lowest order with at most this many DOFs are on every rank, so that they "
+          "need no exchange. `auto`: 40000 on GPUs, and 0 on CPUs. Without effect on one rank, or "
+          "with `deterministic: true`."),
 
       section("flow", "The flow of `problem: flow` (docs/flow.md)."),
       initial("flow.initial",

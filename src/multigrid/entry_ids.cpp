@@ -29,4 +29,18 @@ std::vector<GlobalId> entry_ids(const AssembledSpace& space) {
   return host;
 }
 
+BoxMesh whole_mesh(const MeshSpec& mesh, int order) {
+  return BoxMesh(mesh.divided_by({}), order, 1, 0);
+}
+
+std::vector<GlobalId> dof_ids(const BoxMesh& mesh) {
+  std::vector<GlobalId> ids;
+  LatticePoint p;
+  for (p[2] = 0; p[2] < mesh.lattice_length(2); ++p[2])
+    for (p[1] = 0; p[1] < mesh.lattice_length(1); ++p[1])
+      for (p[0] = 0; p[0] < mesh.lattice_length(0); ++p[0])
+        if (!mesh.is_masked(p)) ids.push_back(mesh.global_id(p));
+  return ids;
+}
+
 }  // namespace nekbone_k

@@ -26,6 +26,12 @@ struct Lattice {
   std::array<std::int64_t, 3> length;
 };
 
+/// A mesh as if this rank had all of it.
+BoxMesh whole_mesh(const MeshSpec& mesh, int order);
+
+/// The ids of the DOFs of a mesh that is on one rank, ascending.
+std::vector<GlobalId> dof_ids(const BoxMesh& mesh);
+
 /// The global id of every entry of assembled vectors; -1 for padding. Not collective.
 std::vector<GlobalId> entry_ids(const AssembledSpace& space);
 

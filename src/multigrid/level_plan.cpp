@@ -52,7 +52,8 @@ MeshSpec coarser_mesh(const MeshSpec& mesh) {
 
 std::vector<LevelPlan> plan_levels(const MeshSpec& mesh, const std::vector<int>& orders, int ranks,
                                    double coarse_dofs,
-                                   const std::function<bool(const MeshSpec&)>& is_valid) {
+                                   const std::function<bool(const MeshSpec&)>& is_valid,
+                                   double replicated_dofs) {
   require(!orders.empty(), "a hierarchy without orders");
   std::vector<LevelPlan> levels;
   for (const int order : orders) {
@@ -63,15 +64,24 @@ std::vector<LevelPlan> plan_levels(const MeshSpec& mesh, const std::vector<int>&
   const auto fits = [&](const MeshSpec& coarse) {
     return coarse.partition.fits(coarse.elements, ranks);
   };
+  const auto replicate = [&](LevelPlan& level, bool always = false) {
+    if (ranks == 1) return;
+    if (!always && fits(level.mesh) && static_cast<double>(level.total_dofs()) > replicated_dofs)
+      return;
+    level.is_replicated = true;
+    level.mesh.partition = {};
+  };
+  if (levels.size() > 1) replicate(levels.back());
   while (static_cast<double>(levels.back().total_dofs()) > coarse_dofs) {
     LevelPlan next = levels.back();
     next.mesh = coarser_mesh(next.mesh);
     if (next.mesh.elements == levels.back().mesh.elements || !is_valid(next.mesh)) break;
     if (!fits(next.mesh)) next.mesh.partition = {};
+    replicate(next);
     levels.push_back(next);
-    if (!fits(next.mesh)) break;
   }
   if (levels.size() == 1) levels.push_back(levels.front());
+  replicate(levels.back(), /*always=*/true);
   return levels;
 }
 

@@ -14,6 +14,7 @@ namespace nekbone_k {
 struct LevelPlan {
   int order = 1;
   MeshSpec mesh;
+  bool is_replicated = false;  ///< every rank has all of it; otherwise they divide it
 
   /// DOFs of the whole mesh without Dirichlet points.
   std::int64_t total_dofs() const;
@@ -39,11 +40,15 @@ MeshSpec coarser_mesh(const MeshSpec& mesh);
 /// 2. the lowest order on coarser meshes, until a level has at most `coarse_dofs` DOFs or its mesh
 ///    cannot be coarsened.
 ///
-/// Every rank solves the last level directly. There are at least two levels; the second equals the
-/// first if nothing is coarser. Orders without DOFs are skipped. All levels but the last have at
-/// least one element per rank. `is_valid` says whether a coarser mesh may be used. Not collective.
+/// The last level is solved directly. There are at least two levels; the second equals the first if
+/// nothing is coarser. Orders without DOFs are skipped.
+///
+/// With several ranks, the last level is replicated, and so are levels of the lowest order, except
+/// the first level, if they have at most `replicated_dofs` DOFs or fewer elements than there are
+/// ranks. `is_valid` says whether a coarser mesh may be used. Not collective.
 std::vector<LevelPlan> plan_levels(
     const MeshSpec& mesh, const std::vector<int>& orders, int ranks, double coarse_dofs,
-    const std::function<bool(const MeshSpec&)>& is_valid = [](const MeshSpec&) { return true; });
+    const std::function<bool(const MeshSpec&)>& is_valid = [](const MeshSpec&) { return true; },
+    double replicated_dofs = 0);
 
 }  // namespace nekbone_k

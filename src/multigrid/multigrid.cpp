@@ -2,6 +2,7 @@
 #include "multigrid/multigrid.hpp"
 
 #include <fmt/format.h>
+#include <mpi.h>
 
 #include <cmath>
 #include <limits>
@@ -12,6 +13,8 @@
 #include "core/entry_loop.hpp"
 #include "core/errors.hpp"
 #include "core/region.hpp"
+#include "multigrid/dense_problem.hpp"
+#include "multigrid/entry_ids.hpp"
 #include "multigrid/mesh_transfer.hpp"
 #include "multigrid/order_transfer.hpp"
 #include "operators/null_space.hpp"
@@ -107,7 +110,7 @@ template <class T>
 Multigrid<T>::Multigrid(const Communicator& comm, AssembledSpace& finest,
                         const GeometricFactors& factors, double lambda,
                         const MultigridOptions& options)
-    : m_comm(comm) {
+    : m_comm(comm), m_polynomial(options.polynomial), m_records(options.records) {
   const int order = finest.mesh().order();
   const auto orders = options.orders.empty() ? halved_orders(order) : options.orders;
   // Coarser meshes have the lowest order that has DOFs.
@@ -119,16 +122,25 @@ Multigrid<T>::Multigrid(const Communicator& comm, AssembledSpace& finest,
     return comm.all(!has_inverted_elements(BoxMesh(
         mesh.divided_by({}), lowest, divides ? comm.size() : 1, divides ? comm.rank() : 0)));
   };
-  const auto plans =
-      plan_levels(finest.mesh().spec(), orders, comm.size(), options.coarse_dofs, is_valid);
+  const bool replicates = !finest.is_deterministic();
+  const auto plans = plan_levels(finest.mesh().spec(), orders, comm.size(), options.coarse_dofs,
+                                 is_valid, replicates ? options.replicated_dofs : 0);
   m_coarsest = plans.back();
   if (m_coarsest.total_dofs() > most_direct_dofs)
-    throw InputError(
-        fmt::format("multigrid cannot coarsen this mesh below {} DOFs; the coarse solve allows at "
-                    "most {}; use fewer ranks, or solver.preconditioner jacobi",
-                    m_coarsest.total_dofs(), most_direct_dofs));
+    throw InputError(fmt::format(
+        "multigrid cannot coarsen this mesh below {} DOFs; the coarse solve allows at most {}; use "
+        "solver.preconditioner jacobi",
+        m_coarsest.total_dofs(), most_direct_dofs));
+  make_levels(finest, factors, lambda, options, plans);
+}
+
+template <class T>
+void Multigrid<T>::make_levels(AssembledSpace& finest, const GeometricFactors& factors,
+                               double lambda, const MultigridOptions& options,
+                               const std::vector<LevelPlan>& plans) {
   m_levels.reserve(plans.size() - 1);
-  for (std::size_t l = 0; l + 1 < plans.size(); ++l) {
+  std::size_t l = 0;
+  for (; l + 1 < plans.size() && !plans[l].is_replicated; ++l) {
     Level& level = m_levels.emplace_back();
     level.plan = plans[l];
     if (l == 0) {
@@ -137,19 +149,76 @@ Multigrid<T>::Multigrid(const Communicator& comm, AssembledSpace& finest,
       Level& finer = m_levels[l - 1];
       const bool same_mesh = finer.plan.mesh.elements == level.plan.mesh.elements;
       level.own_space = std::make_unique<AssembledSpace>(
-          comm, BoxMesh(level.plan.mesh, level.plan.order, comm.size(), comm.rank()),
+          m_comm, BoxMesh(level.plan.mesh, level.plan.order, m_comm.size(), m_comm.rank()),
           finest.is_deterministic() ? Summation::deterministic : Summation::ordinary,
           same_mesh ? finer.space : nullptr);
       level.space = level.own_space.get();
       if (same_mesh)
         finer.to_next = std::make_unique<OrderTransfer<T>>(*finer.space, *level.space);
       else
-        finer.to_next = std::make_unique<MeshTransfer<T>>(comm, *finer.space, *level.space);
+        finer.to_next = std::make_unique<MeshTransfer<T>>(m_comm, *finer.space, *level.space);
     }
     set_up(level, l == 0 ? &factors : nullptr, lambda, options);
   }
-  m_coarse_solver =
-      std::make_unique<CoarseSolver<T>>(comm, *m_levels.back().space, m_coarsest, lambda, m_scale);
+  make_coarse_solver(lambda, options, plans, l);
+}
+
+/// The V-cycle of one rank on the replicated levels.
+template <class T>
+class Multigrid<T>::ReplicatedCycle final : public ReplicatedProblem<T> {
+ public:
+  /// `scale` is that of the levels above.
+  ReplicatedCycle(const LevelPlan& plan, double lambda, double scale, MultigridOptions options)
+      : m_alone(MPI_COMM_SELF),
+        m_space(m_alone, whole_mesh(plan.mesh, plan.order), Summation::ordinary),
+        m_factors(m_space) {
+    options.orders = {plan.order};
+    m_cycle = std::make_unique<Multigrid>(m_alone, m_space, m_factors, lambda, options);
+    this->ids = entry_ids(m_space);
+    this->b = m_cycle->m_levels.front().v.b;
+    this->x = m_cycle->m_levels.front().v.x;
+    m_unscale = static_cast<T>(m_cycle->m_scale / scale);
+  }
+  void solve() override {
+    m_cycle->launch(0);
+    // Powers of two, so that nothing rounds.
+    if (m_unscale != T(1)) convert(this->x, m_unscale, this->x);
+  }
+  Multigrid& cycle() { return *m_cycle; }
+
+ private:
+  Communicator m_alone;
+  AssembledSpace m_space;
+  GeometricFactors m_factors;
+  std::unique_ptr<Multigrid> m_cycle;
+  T m_unscale;
+};
+
+template <class T>
+void Multigrid<T>::make_coarse_solver(double lambda, const MultigridOptions& options,
+                                      const std::vector<LevelPlan>& plans, std::size_t first) {
+  Level& last = m_levels.back();
+  const LevelPlan& plan = plans[first];
+  std::unique_ptr<ReplicatedProblem<T>> problem;
+  if (first + 1 == plans.size()) {
+    problem = std::make_unique<DenseProblem<T>>(plan, lambda, m_scale);
+  } else {
+    auto cycle = std::make_unique<ReplicatedCycle>(plan, lambda, m_scale, options);
+    m_replicated = &cycle->cycle();
+    problem = std::move(cycle);
+  }
+  const AssembledSpace* from = last.space;
+  if (m_replicated != nullptr && plan.mesh.elements == last.plan.mesh.elements) {
+    auto& landing = last.landing.emplace();
+    landing.space = std::make_unique<AssembledSpace>(
+        m_comm, BoxMesh(last.plan.mesh, plan.order, m_comm.size(), m_comm.rank()),
+        Summation::ordinary, last.space);
+    landing.transfer = std::make_unique<OrderTransfer<T>>(*last.space, *landing.space);
+    landing.b = landing.space->template make_vector<T>("landing b");
+    landing.x = landing.space->template make_vector<T>("landing x");
+    from = landing.space.get();
+  }
+  last.coarse_solver = std::make_unique<CoarseSolver<T>>(m_comm, *from, plan, std::move(problem));
 }
 
 template <class T>
@@ -219,8 +288,10 @@ void Multigrid<T>::apply(const DeviceVector<double>& r, const DeviceVector<doubl
 
 template <class T>
 void Multigrid<T>::set_polynomial(ChebyshevKind kind, int degree) {
+  m_polynomial = kind;
   for (Level& level : m_levels)
     level.smoother->set_steps(chebyshev_steps(kind, degree, level.lambda_max));
+  if (m_replicated != nullptr) m_replicated->set_polynomial(kind, degree);
 }
 
 template <class T>
@@ -228,7 +299,19 @@ std::vector<GatherScatter*> Multigrid<T>::Level::other_gs() const {
   std::vector<GatherScatter*> others;
   if (to_next) others = to_next->own_gs();
   if (smoother->schwarz()) others.push_back(&smoother->schwarz()->gs());
+  if (landing) others.push_back(&landing->space->gs());
+  if (coarse_solver && coarse_solver->gs()) others.push_back(coarse_solver->gs());
   return others;
+}
+
+template <class T>
+bool Multigrid<T>::Level::is_queued() const {
+  bool all = a->is_queued();
+  if (to_next)
+    for (GatherScatter* const gs : to_next->own_gs()) all = gs->template is_queued<T>() && all;
+  if (smoother->schwarz()) all = smoother->schwarz()->gs().template is_queued<T>() && all;
+  if (landing) all = landing->space->gs().template is_queued<T>() && all;
+  return all;
 }
 
 template <class T>
@@ -249,7 +332,7 @@ double Multigrid<T>::least_bytes() const {
     const double values = 4 + 8 * (degree - 1) + 8 * degree + 3 + 3;
     bytes += 2 * degree * level.a->least_bytes() + values * sizeof(T) * level.space->size();
   }
-  return bytes;
+  return bytes + (m_replicated != nullptr ? m_replicated->least_bytes() : 0);
 }
 
 template <class T>
@@ -280,33 +363,128 @@ double Multigrid<T>::estimated_bytes(const BoxMesh& finest, const MultigridOptio
       coarser + 4 * vector + (shares_factors ? 0 : GeometricFactors::estimated_bytes(finest) / 8);
   const double ranks = std::round(static_cast<double>(finest.spec().total_elements()) /
                                   static_cast<double>(finest.box().volume()));
-  const double direct =
-      static_cast<double>(plan_levels(finest.spec().divided_by({}), orders, static_cast<int>(ranks),
-                                      options.coarse_dofs)
-                              .back()
-                              .total_dofs());
+  const auto plans = plan_levels(
+      finest.spec().divided_by({}), orders, static_cast<int>(ranks), options.coarse_dofs,
+      [](const MeshSpec&) { return true; }, options.replicated_dofs);
+  for (std::size_t l = 0; l + 1 < plans.size(); ++l)
+    if (plans[l].is_replicated) {
+      const BoxMesh mesh = whole_mesh(plans[l].mesh, plans[l].order);
+      bytes += AssembledSpace::estimated_bytes(mesh) + FactorsOf<T>::estimated_bytes(mesh) +
+               GeometricFactors::estimated_bytes(mesh) + 12 * sizeof(T) * mesh.lattice_volume();
+    }
+  const auto direct = static_cast<double>(plans.back().total_dofs());
   return bytes + direct * direct * (sizeof(double) + 2 * sizeof(T));
 }
 
 template <class T>
-void Multigrid<T>::cycle(std::size_t l) {
-  if (l == m_levels.size()) {
+void Multigrid<T>::cycle(std::size_t level) {
+  if (level > m_levels.size()) return m_replicated->cycle(level - m_levels.size());
+  if (!(KernelGraph::is_available && m_records && replay(level))) launch(level);
+}
+
+template <class T>
+void Multigrid<T>::launch(std::size_t level) {
+  descend(level);
+  {
     const Region region("coarse solve");
-    m_coarse_solver->solve(m_levels.back().v.r, m_levels.back().v.z);
-    return;
+    coarse_solver().sum_over_ranks();
   }
-  const Region region("level " + std::to_string(l));
-  Level& level = m_levels[l];
-  level.smoother->smooth_from_zero(level.v);
-  if (l + 1 == m_levels.size()) {
-    cycle(l + 1);
+  ascend(level);
+}
+
+template <class T>
+void Multigrid<T>::descend(std::size_t first) {
+  for (std::size_t l = first; l < m_levels.size(); ++l) {
+    const Region region("level " + std::to_string(l));
+    m_levels[l].smoother->smooth_from_zero(m_levels[l].v);
+    if (l + 1 < m_levels.size())
+      m_levels[l].to_next->restrict_to(m_levels[l].v.r, m_levels[l + 1].v.b);
+  }
+  const Region region("coarse solve");
+  const Level& last = m_levels.back();
+  if (last.landing) {
+    last.landing->transfer->restrict_to(last.v.r, last.landing->b);
+    coarse_solver().restrict_here(last.landing->b);
   } else {
-    const LevelVectors<T>& coarser = m_levels[l + 1].v;
-    level.to_next->restrict_to(level.v.r, coarser.b);
-    cycle(l + 1);
-    level.to_next->prolong_to(coarser.x, level.v.z);
+    coarse_solver().restrict_here(last.v.r);
   }
-  level.smoother->correct_and_smooth(level.v);
+}
+
+template <class T>
+void Multigrid<T>::ascend(std::size_t first) {
+  {
+    const Region region("coarse solve");
+    const Level& last = m_levels.back();
+    if (last.landing) {
+      coarse_solver().finish(last.landing->x);
+      last.landing->transfer->prolong_to(last.landing->x, last.v.z);
+    } else {
+      coarse_solver().finish(last.v.z);
+    }
+  }
+  for (std::size_t l = m_levels.size(); l-- > first;) {
+    const Region region("level " + std::to_string(l));
+    if (l + 1 < m_levels.size())
+      m_levels[l].to_next->prolong_to(m_levels[l + 1].v.x, m_levels[l].v.z);
+    m_levels[l].smoother->correct_and_smooth(m_levels[l].v);
+  }
+}
+
+template <class T>
+typename Multigrid<T>::Recorded Multigrid<T>::current() const {
+  Recorded now{0, m_levels.front().v.b.data(), m_levels.front().v.x.data()};
+  for (const Level& level : m_levels) {
+    now.n_selections += level.space->gs().n_selections();
+    for (const GatherScatter* const gs : level.other_gs()) now.n_selections += gs->n_selections();
+  }
+  return now;
+}
+
+template <class T>
+bool Multigrid<T>::replay(std::size_t level) {
+  Recording& recording = m_recordings[{level, m_polynomial, m_levels.front().smoother->degree()}];
+  if (const Recorded now = current(); recording.of != now) {
+    // The next cycle makes the exchanges that are selected now, which no graph can record.
+    recording = Recording{};
+    recording.of = now;
+    return false;
+  }
+  if (!recording.first) record(recording, level);
+  if (!recording.is_possible) return false;
+  check();
+  recording.first->replay();
+  if (recording.rest) {
+    coarse_solver().sum_over_ranks();
+    recording.rest->replay();
+  }
+  return true;
+}
+
+template <class T>
+void Multigrid<T>::record(Recording& recording, std::size_t level) {
+  const bool sums = coarse_solver().is_queued();
+  for (const Level& its : m_levels)
+    recording.is_possible = its.is_queued() && recording.is_possible;
+  if (!recording.is_possible) return;
+  try {
+    recording.first.emplace([&] {
+      descend(level);
+      if (!sums) return;
+      coarse_solver().sum_over_ranks();
+      ascend(level);
+    });
+    if (!sums) recording.rest.emplace([&] { ascend(level); });
+  } catch (const InternalError&) {
+    recording.is_possible = false;  // launches do the same
+  }
+}
+
+template <class T>
+bool Multigrid<T>::is_recorded(std::size_t level) const {
+  if (level > m_levels.size()) return m_replicated->is_recorded(level - m_levels.size());
+  const auto found = m_recordings.find({level, m_polynomial, m_levels.front().smoother->degree()});
+  return found != m_recordings.end() && found->second.of == current() &&
+         found->second.is_possible && found->second.first;
 }
 
 template class Multigrid<double>;

@@ -3,12 +3,17 @@
 /// The V-cycle.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
+#include <tuple>
 #include <vector>
 
 #include "core/errors.hpp"
+#include "core/kernel_graph.hpp"
 #include "multigrid/coarse_solver.hpp"
 #include "multigrid/multigrid_choice.hpp"
+#include "multigrid/replicated_problem.hpp"
 #include "multigrid/smoother.hpp"
 #include "multigrid/transfer.hpp"
 
@@ -21,6 +26,9 @@ struct MultigridOptions {
   ChebyshevKind polynomial = ChebyshevKind::optimized_fourth;
   int degree = 3;          ///< of the smoother, before and after the coarser levels
   int coarse_dofs = 1000;  ///< most DOFs of the level that is solved directly
+  /// Most DOFs of levels that every rank has whole; see plan_levels(). Not if deterministic.
+  int replicated_dofs = default_replicated_dofs;
+  bool records = true;  ///< records the kernels of a V-cycle where possible
 };
 
 /// Factor by which the eigenvalue bound of a smoother exceeds the estimate.
@@ -41,7 +49,7 @@ class BeyondSingle : public UnavailableError {
 template <class T>
 class Multigrid {
  public:
-  /// One level but the last.
+  /// A level that ranks divide; the first one even if there is one rank.
   struct Level {
     LevelPlan plan;
     std::unique_ptr<AssembledSpace> own_space;  ///< null at the finest level
@@ -52,9 +60,23 @@ class Multigrid {
     std::unique_ptr<Smoother<T>> smoother;
     LevelVectors<T> v;
     std::unique_ptr<Transfer<T>> to_next;  ///< to the next level; null before the last
+    /// Of the last of them, to the levels that are replicated. Otherwise null.
+    std::unique_ptr<CoarseSolver<T>> coarse_solver;
+    /// If the replicated levels have the mesh of this one, but another order: this mesh at that
+    /// order, to which an order transfer leads first. No smoothing.
+    struct Landing {
+      std::unique_ptr<AssembledSpace> space;
+      std::unique_ptr<Transfer<T>> transfer;
+      DeviceVector<T> b, x;
+    };
+    std::optional<Landing> landing;
 
-    /// Its gather–scatters beside that of `space`: of Schwarz patches and of the transfer.
+    /// Its gather–scatters beside that of `space`: of Schwarz patches, transfers, and the step to
+    /// the replicated levels.
     std::vector<GatherScatter*> other_gs() const;
+    /// Whether its part of a cycle launches kernels alone, but for the sum of the CoarseSolver. See
+    /// GatherScatter::is_queued().
+    bool is_queued() const;
   };
 
   /// Sets up all levels below `finest`, whose operator has λ = `lambda`. Keeps references.
@@ -70,16 +92,25 @@ class Multigrid {
   /// Changes the polynomial of the smoothers of all levels. Not collective.
   void set_polynomial(ChebyshevKind kind, int degree);
 
-  /// One V-cycle from a level down: its v.x from its v.b. For the number of levels(), the direct
-  /// solve alone. Collective.
+  /// One V-cycle from a level down: its v.x from its v.b. For the number of levels(), the
+  /// replicated levels alone; after that, from further ones of them. On a GPU whose exchanges need
+  /// no host, the second call records the kernels, and later ones replay them, until another
+  /// strategy is selected. Collective.
   void cycle(std::size_t level);
+  /// Whether later cycles may record and replay kernels. Not collective.
+  void set_recording(bool records) { m_records = records; }
+  /// Whether the last cycle() from `level` replayed recorded kernels. Not collective.
+  bool is_recorded(std::size_t level = 0) const;
 
   /// Throws InternalError if a message of a level did not come; see Exchange::check(). Not
   /// collective.
   void check() const;
 
+  /// The levels that ranks divide.
   std::vector<Level>& levels() { return m_levels; }
   const std::vector<Level>& levels() const { return m_levels; }
+  /// The V-cycle of this rank alone on the replicated levels; null if there is only the coarsest.
+  const Multigrid* replicated() const { return m_replicated; }
   /// The level that is solved directly.
   const LevelPlan& coarsest() const { return m_coarsest; }
 
@@ -90,14 +121,47 @@ class Multigrid {
   static double estimated_bytes(const BoxMesh& finest, const MultigridOptions& options);
 
  private:
+  /// What recorded kernels depend on.
+  struct Recorded {
+    int n_selections = 0;
+    const T *b = nullptr, *x = nullptr;  // of the finest level
+    bool operator==(const Recorded&) const = default;
+  };
+  struct Recording {
+    Recorded of;
+    bool is_possible = true;
+    // The first ends before the sum of the CoarseSolver if that needs the host.
+    std::optional<KernelGraph> first, rest;
+  };
+
   void set_up(Level& level, const GeometricFactors* finest, double lambda,
               const MultigridOptions& options);
+  class ReplicatedCycle;
+  void make_levels(AssembledSpace& finest, const GeometricFactors& factors, double lambda,
+                   const MultigridOptions& options, const std::vector<LevelPlan>& plans);
+  /// Makes the step to the replicated levels, whose plans are those from `first` on.
+  void make_coarse_solver(double lambda, const MultigridOptions& options,
+                          const std::vector<LevelPlan>& plans, std::size_t first);
+  /// cycle() without recorded kernels.
+  void launch(std::size_t level);
+  /// The parts of cycle() before and after the sum of the CoarseSolver.
+  void descend(std::size_t level);
+  void ascend(std::size_t level);
+  const CoarseSolver<T>& coarse_solver() const { return *m_levels.back().coarse_solver; }
+  /// cycle() by recorded kernels. Returns false and does nothing if there are none. Collective.
+  bool replay(std::size_t level);
+  void record(Recording& recording, std::size_t level);
+  Recorded current() const;
 
   const Communicator& m_comm;
   std::vector<Level> m_levels;
   LevelPlan m_coarsest;
-  double m_scale = 1;  ///< the levels solve with m_scale A
-  std::unique_ptr<CoarseSolver<T>> m_coarse_solver;
+  double m_scale = 1;                 ///< the levels solve with m_scale A
+  Multigrid* m_replicated = nullptr;  ///< in the CoarseSolver
+  ChebyshevKind m_polynomial;
+  bool m_records;
+  // By level, and by kind and degree of the polynomial.
+  std::map<std::tuple<std::size_t, ChebyshevKind, int>, Recording> m_recordings;
 };
 
 }  // namespace nekbone_k

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/types.hpp"
 #include "gs/field_kind.hpp"
 #include "multigrid/chebyshev.hpp"
 
@@ -25,6 +26,13 @@ inline const char* name(SmootherKind smoother) {
 /// Maximum number of DOFs of the coarse solve. Its set-up takes about their cube.
 inline constexpr int most_direct_dofs = 4000;
 
+/// The largest replicated_dofs that the input may give.
+inline constexpr int most_replicated_dofs = 1'000'000;
+
+/// Maximum number of DOFs of replicated levels, unless the input gives one. On a GPU, kernels on
+/// that few DOFs take no longer on one rank than on several, but each exchange takes time.
+inline constexpr int default_replicated_dofs = is_host_device ? 0 : 40000;
+
 /// The choices of a V-cycle that the input pins. The run selects the others.
 struct MultigridChoice {
   std::optional<std::vector<int>> orders;  ///< falling, from the solver's
@@ -33,6 +41,7 @@ struct MultigridChoice {
   std::optional<int> degree;
   std::optional<Precision> precision;
   int coarse_dofs = 1000;
+  std::optional<int> replicated_dofs;  ///< see default_replicated_dofs
 };
 
 }  // namespace nekbone_k

@@ -127,7 +127,7 @@ struct TransferKernel {
     Kokkos::TeamPolicy<ExecutionSpace> policy(teams, is_host_device ? 1 : (lines + 31) / 32 * 32);
     policy.set_scratch_size(scratch_level(n_from, n_to),
                             Kokkos::PerTeam(used_bytes(n_from, n_to) + alignof(Lanes)));
-    Kokkos::parallel_for(label, policy, *this);
+    Kokkos::parallel_for(label, light(policy), *this);
   }
 };
 

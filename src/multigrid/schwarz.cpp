@@ -10,6 +10,7 @@
 
 #include "core/config.hpp"
 #include "core/errors.hpp"
+#include "core/launch_shape.hpp"
 #include "multigrid/entry_ids.hpp"
 #include "operators/axhelm/axhelm_elements.hpp"
 #include "operators/trilinear.hpp"
@@ -254,7 +255,7 @@ struct PatchKernel {
     const int pairs = (n * n + abreast - 1) / abreast;
     Kokkos::TeamPolicy<ExecutionSpace> policy(blocks, is_host_device ? 1 : (pairs + 31) / 32 * 32);
     policy.set_scratch_size(scratch_level(), Kokkos::PerTeam(used_bytes() + alignof(Lanes)));
-    Kokkos::parallel_for("nekbone_k: Schwarz patches", policy, *this);
+    Kokkos::parallel_for("nekbone_k: Schwarz patches", light(policy), *this);
   }
 
  private:

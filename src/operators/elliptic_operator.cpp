@@ -277,9 +277,7 @@ LocalIndex EllipticOperatorOf<T>::n_cleared_rows() const {
 
 template <class T>
 bool EllipticOperatorOf<T>::is_queued() const {
-  GatherScatter& gs = m_space.gs();
-  return gs.communicator().size() == 1 || (!gs.strategy({1, precision_of<T>}).overlapped &&
-                                           gs.template exchange_in_use<T>().is_one_kernel());
+  return m_space.gs().template is_queued<T>();
 }
 
 template <class T>

@@ -83,12 +83,13 @@ struct MultigridLevel {
   int order = 1;
   std::array<int, 3> elements{};
   std::int64_t total_dofs = 0;
-  bool is_direct = false;                    ///< solved directly on every rank
+  bool is_direct = false;                    ///< solved directly
   double eigenvalue_bound = 0;               ///< of the smoothed operator; 0 if solved directly
   std::string strategy{};                    ///< of its exchanges; empty if nothing is exchanged
   std::optional<double> exchange_seconds{};  ///< one exchange; empty if it was not timed
   double seconds = 0;                        ///< of one V-cycle at this level
   ChoiceOrigin origin{};                     ///< of the strategy
+  bool is_replicated = false;                ///< every rank has all of it
 };
 
 /// The V-cycle with one exchange strategy for all levels.
@@ -115,7 +116,9 @@ struct MultigridRecord {
   double tune_seconds = 0;
   double setup_seconds = 0;  ///< of the selected hierarchy, without tuning
   std::vector<MultigridLevel> levels;
-  double cycle_seconds = 0;     ///< one V-cycle
+  double cycle_seconds = 0;  ///< one V-cycle
+  /// The same if the host launches each kernel, given if a GPU replays recorded ones.
+  std::optional<double> launched_cycle_seconds;
   double operator_seconds = 0;  ///< one application of A of the problem in double
   std::optional<UniformStrategy> uniform;
   std::optional<JacobiComparison> jacobi;

@@ -108,7 +108,7 @@ std::string levels_text(const MultigridRecord& record) {
     table.add({std::to_string(++number), std::to_string(level.order),
                fmt::format("{}", fmt::join(level.elements, "x")), std::to_string(level.total_dofs),
                level.is_direct ? "direct" : fmt::format("{:.3g}", level.eigenvalue_bound),
-               level.is_direct          ? "on every rank"
+               level.is_replicated      ? "on every rank"
                : level.strategy.empty() ? "none"
                                         : level.strategy,
                level.exchange_seconds ? seconds_text(*level.exchange_seconds) : "-",
@@ -173,6 +173,11 @@ std::string multigrid_text(const MultigridRecord& record, ReportDetail detail) {
                                     seconds_text(record.cycle_seconds),
                                     record.cycle_seconds / record.operator_seconds,
                                     seconds_text(record.setup_seconds)));
+  if (record.launched_cycle_seconds)
+    text += labelled_line("replayed",
+                          fmt::format("the GPU replays the kernels of a V-cycle; if the host "
+                                      "launched them, it would take {}",
+                                      seconds_text(*record.launched_cycle_seconds)));
   if (const auto& uniform = record.uniform)
     text += labelled_line(
         "one for all",

@@ -84,7 +84,14 @@ TunedLevels LevelTuner::tune(Multigrid<T>& multigrid, double budget_seconds) {
     described.eigenvalue_bound = level.lambda_max;
     tuned.levels.push_back(std::move(described));
   }
-  tuned.levels.emplace_back(describe(multigrid.coarsest())).is_direct = true;
+  if (const Multigrid<T>* const replicated = multigrid.replicated())
+    for (const auto& level : replicated->levels()) {
+      MultigridLevel& described = tuned.levels.emplace_back(describe(level.plan));
+      described.is_replicated = true;
+      described.eigenvalue_bound = level.lambda_max;
+    }
+  MultigridLevel& coarsest = tuned.levels.emplace_back(describe(multigrid.coarsest()));
+  coarsest.is_direct = coarsest.is_replicated = true;
   return tuned;
 }
 

@@ -67,8 +67,13 @@ MultigridChoices multigrid_choices(const Case& input) {
 }
 
 MultigridOptions options_of(const MultigridMethod& method, const Case& input) {
-  return {method.orders, method.smoother, method.polynomial, method.degree,
-          input.multigrid.coarse_dofs};
+  return {method.orders,
+          method.smoother,
+          method.polynomial,
+          method.degree,
+          input.multigrid.coarse_dofs,
+          input.multigrid.replicated_dofs.value_or(default_replicated_dofs),
+          input.launch != CgLaunchChoice::host};
 }
 
 }  // namespace nekbone_k

@@ -397,6 +397,14 @@ void MultigridRun::time_levels(MultigridRecord& record) {
       below = std::max(seconds, below);
     }
     record.cycle_seconds = below;
+    std::visit(
+        [&](const auto& m) {
+          if (!m->is_recorded()) return;
+          m->set_recording(false);
+          record.launched_cycle_seconds = usual_seconds([&] { m->cycle(0); });
+          m->set_recording(true);
+        },
+        hierarchy.multigrid);
   });
   record.uniform = time_uniform(record.cycle_seconds);
 }
@@ -446,6 +454,7 @@ std::optional<UniformStrategy> MultigridRun::time_uniform(double cycle_seconds) 
                double seconds = 0;
                guarded(m_guard, in_use(&hierarchy), [&] {
                  slowest_seconds(cycle);  // makes the resources of the strategies
+                 slowest_seconds(cycle);  // a GPU may record it
                  m_guard.go_on();
                  seconds = slowest_seconds(cycle);
                });

@@ -335,6 +335,7 @@ DecisionKey make_v_cycle_key(const Case& input, const MeshSpec& mesh,
   pin("degree", pins.degree, [](int degree) { return std::to_string(degree); });
   pin("precision", pins.precision, named);
   key.fields["solver.multigrid.coarse_dofs"] = std::to_string(pins.coarse_dofs);
+  pin("replicated_dofs", pins.replicated_dofs, [](int dofs) { return std::to_string(dofs); });
   // Convergence depends on the equation and on the shape of the elements.
   key.fields["lambda"] = fmt::format("{}", input.lambda);
   key.fields["problem"] = name(input.problem);

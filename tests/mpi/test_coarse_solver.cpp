@@ -6,10 +6,12 @@
 
 #include <array>
 #include <limits>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "core/errors.hpp"
+#include "multigrid/dense_problem.hpp"
 #include "support/plain_levels.hpp"
 #include "support/typed_vectors.hpp"
 
@@ -49,6 +51,12 @@ struct FineSpace {
 };
 
 template <class T>
+CoarseSolver<T> dense_solver(const FineSpace& fine, const LevelPlan& coarse, double lambda,
+                             double scale) {
+  return {fine.comm, fine.space, coarse, std::make_unique<DenseProblem<T>>(coarse, lambda, scale)};
+}
+
+template <class T>
 class CoarseSolverOf : public testing::Test {
  protected:
   // The condition number of the coarsest operator multiplies rounding.
@@ -59,8 +67,8 @@ class CoarseSolverOf : public testing::Test {
     const ReferenceOperator a(coarse.mesh, coarse.order, lambda);
     const DenseSolve dense(a, lambda == 0 && coarse.mesh.fully_periodic());
     const PlainInterpolation p(a.mesh(), fine.mesh);
-    const CoarseSolver<T> solver(fine.comm, fine.space, coarse, lambda, scale);
-    EXPECT_EQ(solver.n_dofs(), coarse.total_dofs());
+    const CoarseSolver<T> solver = dense_solver<T>(fine, coarse, lambda, scale);
+    EXPECT_EQ(solver.problem().ids.size(), static_cast<std::size_t>(coarse.total_dofs()));
     for (const unsigned seed : {1u, 2u}) {
       const ById r = fine.mesh.random(seed);
       EXPECT_LE(relative_difference(fine.solve(solver, r),
@@ -97,7 +105,7 @@ TYPED_TEST(CoarseSolverOf, InvertsTheOperatorOfItsLevel) {
   const MeshSpec spec = coarse_box({3, 3, 2}, mixed_ends);
   const FineSpace fine(MPI_COMM_WORLD, spec, 2);
   const ReferenceOperator a(spec, 2, 0);
-  const CoarseSolver<TypeParam> solver(fine.comm, fine.space, {2, spec}, 0, 1);
+  const CoarseSolver<TypeParam> solver = dense_solver<TypeParam>(fine, {2, spec}, 0, 1);
   const ById r = fine.mesh.random(1);
   EXPECT_LE(relative_difference(a.apply(fine.solve(solver, r)), r), this->tolerance);
 }
@@ -106,7 +114,7 @@ TYPED_TEST(CoarseSolverOf, RemovesTheMeanOfASingularProblem) {
   const MeshSpec spec = coarse_box({3, 3, 2}, all_periodic);
   const FineSpace fine(MPI_COMM_WORLD, spec, 2);
   const ReferenceOperator a(spec, 2, 0);
-  const CoarseSolver<TypeParam> solver(fine.comm, fine.space, {2, spec}, 0, 1);
+  const CoarseSolver<TypeParam> solver = dense_solver<TypeParam>(fine, {2, spec}, 0, 1);
   ById r = fine.mesh.random(1);
   for (double& value : r) value += 0.5;
   const ById z = fine.solve(solver, r);
@@ -119,9 +127,9 @@ TYPED_TEST(CoarseSolverOf, RemovesTheMeanOfASingularProblem) {
 // One DOF, on which the operator is zero.
 TYPED_TEST(CoarseSolverOf, ReturnsZeroOnConstantsAlone) {
   const FineSpace fine(MPI_COMM_WORLD, coarse_box({2, 2, 2}, all_periodic), 1);
-  const CoarseSolver<TypeParam> solver(fine.comm, fine.space,
-                                       {1, coarse_box({1, 1, 1}, all_periodic)}, 0, 1);
-  EXPECT_EQ(solver.n_dofs(), 1);
+  const CoarseSolver<TypeParam> solver =
+      dense_solver<TypeParam>(fine, {1, coarse_box({1, 1, 1}, all_periodic)}, 0, 1);
+  EXPECT_EQ(solver.problem().ids.size(), 1u);
   EXPECT_LE(max_abs(fine.solve(solver, fine.mesh.random(1))),
             std::numeric_limits<TypeParam>::epsilon());
 }
@@ -131,8 +139,8 @@ TYPED_TEST(CoarseSolverOf, HasTheSameBitsOnAnyRanksOfADeterministicSpace) {
   const LevelPlan coarse{1, coarse_box({2, 2, 1}, mixed_ends)};
   const FineSpace together(MPI_COMM_WORLD, spec, 3, Summation::deterministic),
       alone(MPI_COMM_SELF, spec, 3, Summation::deterministic);
-  const CoarseSolver<TypeParam> of_all(together.comm, together.space, coarse, 0, 1),
-      of_one(alone.comm, alone.space, coarse, 0, 1);
+  const CoarseSolver<TypeParam> of_all = dense_solver<TypeParam>(together, coarse, 0, 1),
+                                of_one = dense_solver<TypeParam>(alone, coarse, 0, 1);
   const ById r = alone.mesh.random(3);
   EXPECT_EQ(together.solve(of_all, r), alone.solve(of_one, r));
 }
@@ -140,7 +148,7 @@ TYPED_TEST(CoarseSolverOf, HasTheSameBitsOnAnyRanksOfADeterministicSpace) {
 TYPED_TEST(CoarseSolverOf, RejectsAnOperatorThatIsNotPositiveDefinite) {
   const MeshSpec spec = coarse_box({3, 3, 2}, mixed_ends);
   const FineSpace fine(MPI_COMM_WORLD, spec, 1);
-  EXPECT_THROW(CoarseSolver<TypeParam>(fine.comm, fine.space, {1, spec}, -1000, 1), InternalError);
+  EXPECT_THROW(dense_solver<TypeParam>(fine, {1, spec}, -1000, 1), InternalError);
 }
 
 }  // namespace

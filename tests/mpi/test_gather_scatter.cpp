@@ -557,6 +557,7 @@ TEST_F(GatherScatterTest, UsesTheSelectedStrategy) {
     return std::make_unique<Counting>(all_strategies().front().make(comm, plan, buffers));
   };
   exchange_calls = {};
+  const int with_others = m_comm.size() > 1 ? 1 : 0;  // alone, a rank exchanges nothing
 
   References ids(ids_of_all_ranks(graphs[0], m_comm.size()));
   GatherScatter gs(m_comm, ids.ids_of_rank()[m_rank]);
@@ -572,18 +573,18 @@ TEST_F(GatherScatterTest, UsesTheSelectedStrategy) {
   use();
   use();
   EXPECT_EQ(exchange_calls.made, 1);
-  EXPECT_EQ(exchange_calls.posted, 2);
-  EXPECT_EQ(exchange_calls.waited, 2);
+  EXPECT_EQ(exchange_calls.posted, 2 * with_others);
+  EXPECT_EQ(exchange_calls.waited, 2 * with_others);
 
   gs.select(all_strategies().back());
   EXPECT_EQ(gs.strategy().name, all_strategies().back().name);
   use();
-  EXPECT_EQ(exchange_calls.posted, 2);
+  EXPECT_EQ(exchange_calls.posted, 2 * with_others);
 
   gs.select(counting);
   use();
   EXPECT_EQ(exchange_calls.made, 2);
-  EXPECT_EQ(exchange_calls.posted, 3);
+  EXPECT_EQ(exchange_calls.posted, 3 * with_others);
 }
 
 TEST_F(GatherScatterTest, KeepsAStrategyForEachKindOfField) {
@@ -594,6 +595,7 @@ TEST_F(GatherScatterTest, KeepsAStrategyForEachKindOfField) {
     return std::make_unique<Counting>(all_strategies().front().make(comm, plan, buffers));
   };
   exchange_calls = {};
+  const int with_others = m_comm.size() > 1 ? 1 : 0;  // alone, a rank exchanges nothing
   const FieldKind floats{1, Precision::single}, vectors{3, Precision::double_};
   References ids(ids_of_all_ranks(graphs[0], m_comm.size()));
   GatherScatter gs(m_comm, ids.ids_of_rank()[m_rank]);
@@ -612,7 +614,7 @@ TEST_F(GatherScatterTest, KeepsAStrategyForEachKindOfField) {
   EXPECT_EQ(exchange_calls.posted, 0);
   use_floats();
   EXPECT_EQ(exchange_calls.made, 1);
-  EXPECT_EQ(exchange_calls.posted, 1);
+  EXPECT_EQ(exchange_calls.posted, 1 * with_others);
 
   gs.select(vectors, counting);
   use_floats();

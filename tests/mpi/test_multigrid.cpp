@@ -17,6 +17,7 @@
 #include "core/errors.hpp"
 #include "operators/null_space.hpp"
 #include "solver/flexible_cg.hpp"
+#include "support/available_strategies.hpp"
 #include "support/plain_levels.hpp"
 #include "support/typed_vectors.hpp"
 
@@ -116,12 +117,16 @@ class PlainCycle {
   PlainCycle(const Multigrid<T>& m, double lambda, const MultigridOptions& options)
       : m_coarsest(m.coarsest().mesh, m.coarsest().order, lambda),
         m_solve(m_coarsest, lambda == 0 && m_coarsest.mesh().spec().fully_periodic()) {
-    for (const auto& level : m.levels()) {
-      Level& made = m_levels.emplace_back();
-      made.a = std::make_unique<ReferenceOperator>(level.plan.mesh, level.plan.order, lambda);
-      made.inverse_diagonal = ScaledOperator(*made.a).inverse_diagonal;
-      made.steps = chebyshev_steps(options.polynomial, options.degree, level.lambda_max);
-    }
+    const auto add = [&](const auto& levels) {
+      for (const auto& level : levels) {
+        Level& made = m_levels.emplace_back();
+        made.a = std::make_unique<ReferenceOperator>(level.plan.mesh, level.plan.order, lambda);
+        made.inverse_diagonal = ScaledOperator(*made.a).inverse_diagonal;
+        made.steps = chebyshev_steps(options.polynomial, options.degree, level.lambda_max);
+      }
+    };
+    add(m.levels());
+    if (m.replicated() != nullptr) add(m.replicated()->levels());
     for (std::size_t l = 0; l < m_levels.size(); ++l)
       m_levels[l].to_coarser = std::make_unique<PlainInterpolation>(
           l + 1 < m_levels.size() ? m_levels[l + 1].a->mesh() : m_coarsest.mesh(),
@@ -206,6 +211,85 @@ TYPED_TEST(MultigridOf, EqualsThePlainCycle) {
   }
 }
 
+// A GPU launches the kernels of the first call, and replays recorded ones later.
+TYPED_TEST(MultigridOf, GivesTheSameIfKernelsAreReplayed) {
+  constexpr Precision precision = precision_of<TypeParam>;
+  const MultigridOptions options{.orders = {}, .degree = 2, .coarse_dofs = 60};
+  const MeshSpec spec = cycle_box({6, 4, 4}, all_periodic, Deformation::sine);
+  MultigridOptions other = options;
+  other.degree = 3;
+  const Communicator comm(MPI_COMM_WORLD);
+  for (const Strategy& strategy : available_strategies(comm)) {
+    if (strategy.name != first_strategy().name && strategy.name != "peer-memory") continue;
+    SCOPED_TRACE(strategy.name);
+    Cycled<TypeParam> s(MPI_COMM_WORLD, spec, 3, 2.0, options);
+    const PlainCycle of_options(s.m, 2.0, options), of_other(s.m, 2.0, other);
+    bool is_queued = KernelGraph::is_available;
+    for (auto& level : s.m.levels()) {
+      level.space->gs().select({1, precision}, strategy);
+      for (GatherScatter* const gs : level.other_gs()) gs->select({1, precision}, strategy);
+      is_queued = level.is_queued() && is_queued;
+    }
+    const auto in = s.space.make_vector("r"), out = s.space.make_vector("z");
+    const auto expect_cycle = [&](unsigned seed, const PlainCycle& cycle) {
+      const ById r = s.right_hand_side(seed);
+      Kokkos::deep_copy(in, to_assembled(s.space, s.mesh(), r));
+      s.m.apply(in, out, std::sqrt(dot(r, r)));
+      EXPECT_LE(relative_difference(to_ids(s.comm, s.space, s.mesh(), out), cycle(r)),
+                2e3 * this->epsilon)
+          << "seed " << seed;
+    };
+    for (const unsigned seed : {1u, 2u, 3u}) expect_cycle(seed, of_options);
+    EXPECT_EQ(s.m.is_recorded(), is_queued);
+    // Recorded kernels have the old polynomial, and the exchange of the old strategy.
+    s.m.set_polynomial(other.polynomial, other.degree);
+    for (const unsigned seed : {4u, 5u, 6u}) expect_cycle(seed, of_other);
+    s.m.levels().back().space->gs().select({1, precision}, first_strategy());
+    EXPECT_FALSE(s.m.is_recorded());
+    for (const unsigned seed : {7u, 8u, 9u}) expect_cycle(seed, of_other);
+    s.m.set_recording(false);
+    expect_cycle(10, of_other);
+    s.m.check();
+  }
+}
+
+// Small levels, and those with fewer elements than ranks, are on every rank.
+TYPED_TEST(MultigridOf, EqualsThePlainCycleWithReplicatedLevels) {
+  struct Case {
+    MeshSpec spec;
+    int order;
+    double lambda;
+    int replicated_dofs;
+    std::size_t divided, replicated;  // levels with several ranks
+  };
+  MeshSpec small = cycle_box({7, 2, 1}, all_periodic);
+  small.extent = {1e-3, 1e-3, 1e-3};  // scaled in single precision
+  for (const Case& c :
+       {Case{cycle_box({6, 4, 4}, all_periodic, Deformation::sine), 3, 0.0, 1000, 1, 2},
+        Case{cycle_box({6, 4, 4}, mixed_ends), 3, 5.0, 100, 1, 1}, Case{small, 2, 0.0, 1000, 1, 1},
+        Case{cycle_box({8, 4, 4}, all_periodic, Deformation::sine), 2, 1.0, 20, 2, 1}}) {
+    SCOPED_TRACE(fmt::format("order {}, lambda {}", c.order, c.lambda));
+    MultigridOptions options{.orders = {}, .degree = 2, .coarse_dofs = 10};
+    options.replicated_dofs = c.replicated_dofs;
+    Cycled<TypeParam> s(MPI_COMM_WORLD, c.spec, c.order, c.lambda, options);
+    const PlainCycle expected(s.m, c.lambda, options);
+    for (const unsigned seed : {1u, 2u, 3u}) {
+      const ById r = s.right_hand_side(seed);
+      EXPECT_LE(relative_difference(s.apply(r), expected(r)), 2e3 * this->epsilon);
+    }
+    if (s.comm.size() == 1) {
+      EXPECT_EQ(s.m.replicated(), nullptr);
+      continue;
+    }
+    ASSERT_NE(s.m.replicated(), nullptr);
+    EXPECT_EQ(s.m.levels().size(), c.divided);
+    EXPECT_EQ(s.m.replicated()->levels().size(), c.replicated);
+    // Parts of a cycle, as they are timed.
+    for (std::size_t level = c.divided; level <= c.divided + c.replicated; ++level)
+      s.m.cycle(level);
+  }
+}
+
 TYPED_TEST(MultigridOf, IsLinearAndSelfAdjoint) {
   for (const double lambda : {0.0, 1.0}) {
     Cycled<TypeParam> s(MPI_COMM_WORLD, cycle_box({3, 3, 2}, mixed_ends, Deformation::sine), 5,
@@ -251,8 +335,9 @@ TYPED_TEST(MultigridOf, HasThePlannedLevels) {
   const MeshSpec spec = cycle_box({4, 4, 4}, all_periodic);
   const Cycled<TypeParam> s(MPI_COMM_WORLD, spec, 5, 0.0, options);
   const auto plans = plan_levels(spec, options.orders, s.comm.size(), options.coarse_dofs);
-  ASSERT_EQ(s.m.levels().size() + 1, plans.size());
-  for (std::size_t l = 0; l + 1 < plans.size(); ++l) {
+  const std::size_t replicated = s.m.replicated() ? s.m.replicated()->levels().size() : 0;
+  ASSERT_EQ(s.m.levels().size() + replicated + 1, plans.size());
+  for (std::size_t l = 0; l < s.m.levels().size(); ++l) {
     EXPECT_EQ(s.m.levels()[l].plan.order, plans[l].order);
     EXPECT_EQ(s.m.levels()[l].plan.mesh.elements, plans[l].mesh.elements);
     EXPECT_EQ(s.m.levels()[l].space->mesh().order(), plans[l].order);

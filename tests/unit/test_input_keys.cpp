@@ -56,7 +56,7 @@ problem: none
 deterministic: true
 solver: {order: 9, preconditioner: jacobi, iterations: 7, tolerance: 1e-9, all_reduce: host-mpi,
          multigrid: {orders: [9, 4, 1], smoother: schwarz, polynomial: chebyshev-1, degree: 2,
-                     precision: double, coarse_dofs: 10}}
+                     precision: double, coarse_dofs: 10, replicated_dofs: 20}}
 gather_scatter:
   strategies: [host-pairwise, host-alltoall]
   components: 3

@@ -196,20 +196,35 @@ TEST(LevelPlan, UsesValidMeshesAlone) {
   EXPECT_EQ(asked, (std::vector<Elements>{{8, 8, 8}, {4, 4, 4}}));
 }
 
-// The last level is on every rank, so it may have fewer elements than there are ranks.
-TEST(LevelPlan, AllButTheLastLevelHaveAnElementPerRank) {
+// Levels on every rank may have fewer elements than there are ranks.
+TEST(LevelPlan, LevelsThatRanksDivideHaveAnElementPerRank) {
   for (const int ranks : {1, 2, 7, 8, 9, 64, 65, 512}) {
+    SCOPED_TRACE(ranks);
     const auto levels = plan_levels(cubes({8, 8, 8}), {3, 1}, ranks, 1);
-    for (std::size_t l = 0; l + 1 < levels.size(); ++l) {
-      const MeshSpec& mesh = levels[l].mesh;
-      EXPECT_TRUE(mesh.partition.fits(mesh.elements, ranks)) << ranks << " ranks, level " << l;
+    ASSERT_EQ(elements_of(levels),
+              (std::vector<Elements>{{8, 8, 8}, {8, 8, 8}, {4, 4, 4}, {2, 2, 2}, {1, 1, 1}}));
+    for (const LevelPlan& level : levels) {
+      const int elements = static_cast<int>(level.mesh.total_elements());
+      EXPECT_EQ(level.is_replicated, ranks > 1 && (ranks > elements || elements == 1));
+      EXPECT_TRUE(level.is_replicated || level.mesh.partition.fits(level.mesh.elements, ranks));
     }
-    // Coarsens as far as that allows.
-    const Elements expected = ranks > 64  ? Elements{4, 4, 4}
-                              : ranks > 8 ? Elements{2, 2, 2}
-                                          : Elements{1, 1, 1};
-    EXPECT_EQ(levels.back().mesh.elements, expected) << ranks << " ranks";
   }
+}
+
+TEST(LevelPlan, ReplicatesSmallLevelsOfTheLowestOrder) {
+  const auto replicated = [](int ranks, double most) {
+    std::vector<bool> is;
+    for (const LevelPlan& level : plan_levels(
+             cubes({8, 8, 8}), {3, 1}, ranks, 1, [](const MeshSpec&) { return true; }, most))
+      is.push_back(level.is_replicated);
+    return is;
+  };
+  // Levels have 13824, 512, 64, 8 and 1 DOFs.
+  EXPECT_EQ(replicated(4, 63), (std::vector<bool>{false, false, false, true, true}));
+  EXPECT_EQ(replicated(4, 64), (std::vector<bool>{false, false, true, true, true}));
+  EXPECT_EQ(replicated(4, 512), (std::vector<bool>{false, true, true, true, true}));
+  EXPECT_EQ(replicated(4, 1e9), (std::vector<bool>{false, true, true, true, true}));
+  EXPECT_EQ(replicated(1, 1e9), (std::vector<bool>(5, false)));
 }
 
 // A process grid stays as long as it fits.

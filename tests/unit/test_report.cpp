@@ -793,6 +793,9 @@ TEST(ReportSolve, HasATableOfVCyclesAndOneOfLevels) {
   EXPECT_TRUE(contains(line_with(full, "166375"), "host-put"));
   EXPECT_TRUE(contains(line_with(full, " 343 "), "direct"));
   EXPECT_TRUE(contains_words(full, "4.000 ms, 4.0 times an application of A in double"));
+  EXPECT_FALSE(contains(full, "replays"));
+  multigrid.launched_cycle_seconds = 7e-3;
+  EXPECT_TRUE(contains_words(text(), "if the host launched them, it would take 7.000 ms"));
   EXPECT_TRUE(contains_words(
       full, "host-alltoall at every level takes 5.000 ms per V-cycle, 1.25 times the selected"));
   EXPECT_TRUE(contains_words(full,
