@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/kernel_graph.hpp"
 
+#include <exception>
+#include <string>
 #include <vector>
 
 #include "core/errors.hpp"
@@ -23,10 +25,12 @@ Graph recorded(const std::function<void()>& launch) {
   Graph graph = nullptr;
   try {
     launch();
-  } catch (...) {
+  } catch (const std::exception& error) {
     static_cast<void>(NEKBONE_K_GPU(StreamEndCapture)(stream, &graph));
     if (graph != nullptr) static_cast<void>(NEKBONE_K_GPU(GraphDestroy)(graph));
-    throw;
+    static_cast<void>(NEKBONE_K_GPU(GetLastError)());  // so that later calls do not return it
+    // With a tool that times kernels, Kokkos waits for each.
+    throw InternalError(std::string("recording kernels: ") + error.what());
   }
   check_gpu(NEKBONE_K_GPU(StreamEndCapture)(stream, &graph), "recording kernels");
   return graph;
