@@ -180,7 +180,7 @@ class Multigrid<T>::ReplicatedCycle final : public ReplicatedProblem<T> {
     m_unscale = static_cast<T>(m_cycle->m_scale / scale);
   }
   void solve() override {
-    m_cycle->launch(0);
+    m_cycle->run(0);
     // Powers of two, so that nothing rounds.
     if (m_unscale != T(1)) convert(this->x, m_unscale, this->x);
   }
@@ -384,6 +384,17 @@ void Multigrid<T>::cycle(std::size_t level) {
 
 template <class T>
 void Multigrid<T>::launch(std::size_t level) {
+  if (level < m_levels.size() - 1 && KernelGraph::is_available && m_records) {
+    // The exchanges of coarser levels may need no host.
+    go_down(level);
+    cycle(level + 1);
+    return go_up(level);
+  }
+  run(level);
+}
+
+template <class T>
+void Multigrid<T>::run(std::size_t level) {
   descend(level);
   {
     const Region region("coarse solve");
@@ -393,13 +404,24 @@ void Multigrid<T>::launch(std::size_t level) {
 }
 
 template <class T>
+void Multigrid<T>::go_down(std::size_t l) {
+  const Region region("level " + std::to_string(l));
+  m_levels[l].smoother->smooth_from_zero(m_levels[l].v);
+  if (l + 1 < m_levels.size())
+    m_levels[l].to_next->restrict_to(m_levels[l].v.r, m_levels[l + 1].v.b);
+}
+
+template <class T>
+void Multigrid<T>::go_up(std::size_t l) {
+  const Region region("level " + std::to_string(l));
+  if (l + 1 < m_levels.size())
+    m_levels[l].to_next->prolong_to(m_levels[l + 1].v.x, m_levels[l].v.z);
+  m_levels[l].smoother->correct_and_smooth(m_levels[l].v);
+}
+
+template <class T>
 void Multigrid<T>::descend(std::size_t first) {
-  for (std::size_t l = first; l < m_levels.size(); ++l) {
-    const Region region("level " + std::to_string(l));
-    m_levels[l].smoother->smooth_from_zero(m_levels[l].v);
-    if (l + 1 < m_levels.size())
-      m_levels[l].to_next->restrict_to(m_levels[l].v.r, m_levels[l + 1].v.b);
-  }
+  for (std::size_t l = first; l < m_levels.size(); ++l) go_down(l);
   const Region region("coarse solve");
   const Level& last = m_levels.back();
   if (last.landing) {
@@ -422,12 +444,7 @@ void Multigrid<T>::ascend(std::size_t first) {
       coarse_solver().finish(last.v.z);
     }
   }
-  for (std::size_t l = m_levels.size(); l-- > first;) {
-    const Region region("level " + std::to_string(l));
-    if (l + 1 < m_levels.size())
-      m_levels[l].to_next->prolong_to(m_levels[l + 1].v.x, m_levels[l].v.z);
-    m_levels[l].smoother->correct_and_smooth(m_levels[l].v);
-  }
+  for (std::size_t l = m_levels.size(); l-- > first;) go_up(l);
 }
 
 template <class T>
@@ -463,8 +480,8 @@ bool Multigrid<T>::replay(std::size_t level) {
 template <class T>
 void Multigrid<T>::record(Recording& recording, std::size_t level) {
   const bool sums = coarse_solver().is_queued();
-  for (const Level& its : m_levels)
-    recording.is_possible = its.is_queued() && recording.is_possible;
+  for (std::size_t l = level; l < m_levels.size(); ++l)
+    recording.is_possible = m_levels[l].is_queued() && recording.is_possible;
   if (!recording.is_possible) return;
   try {
     recording.first.emplace([&] {

@@ -142,8 +142,13 @@ class Multigrid {
   /// Makes the step to the replicated levels, whose plans are those from `first` on.
   void make_coarse_solver(double lambda, const MultigridOptions& options,
                           const std::vector<LevelPlan>& plans, std::size_t first);
-  /// cycle() without recorded kernels.
+  /// cycle() without a graph of all kernels; coarser levels may have one.
   void launch(std::size_t level);
+  /// cycle() without recorded kernels.
+  void run(std::size_t level);
+  /// A level's part of a cycle, before and after the coarser levels.
+  void go_down(std::size_t level);
+  void go_up(std::size_t level);
   /// The parts of cycle() before and after the sum of the CoarseSolver.
   void descend(std::size_t level);
   void ascend(std::size_t level);

@@ -12,6 +12,13 @@
 
 namespace nekbone_k {
 
+/// The kernel of RankSum. Not a lambda, because nvcc mixes up those of a header in several files.
+template <class Value>
+struct SumOfParts {
+  DeviceVector<Value> parts;
+  KOKKOS_FUNCTION void operator()(const LocalIndex p, Value& total) const { total += parts(p); }
+};
+
 /// Sums all entries of vectors in the device memory of all ranks, by one AllReduceStrategy. `Value`
 /// is a double, or a struct of doubles with +=. Call start() and wait() in turn, on all ranks.
 /// Construction and destruction are collective.
@@ -31,9 +38,9 @@ class RankSum {
   void start(const DeviceVector<Value>& parts) const {
     const Kokkos::View<Value, DeviceMemory, Kokkos::MemoryTraits<Kokkos::Unmanaged>> sum(
         reinterpret_cast<Value*>(m_all_reduce->next()));
-    Kokkos::parallel_reduce(
-        "nekbone_k: sum of parts", Kokkos::RangePolicy<ExecutionSpace>(0, parts.extent(0)),
-        KOKKOS_LAMBDA(const LocalIndex p, Value& total) { total += parts(p); }, sum);
+    Kokkos::parallel_reduce("nekbone_k: sum of parts",
+                            Kokkos::RangePolicy<ExecutionSpace>(0, parts.extent(0)),
+                            SumOfParts<Value>{parts}, sum);
     m_all_reduce->start();
   }
 

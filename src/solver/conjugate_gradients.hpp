@@ -55,8 +55,8 @@ struct CgVectors {
 /// have none but what rounding adds, which stays far below any tolerance that doubles can reach.
 /// `progress` is called after every iteration with its number. A caller that knows the products of
 /// b can give them as `of_b`. Does not measure time; see timed_solve(). Collective.
-template <SymmetricOperator Op, class VectorOps>
-CgResult conjugate_gradients(const Op& a, const VectorOps& ops, const CgVectors& v,
+template <SymmetricOperator Op, VectorOperations Ops>
+CgResult conjugate_gradients(const Op& a, const Ops& ops, const CgVectors& v,
                              const CgOptions& options,
                              const std::function<void(int)>& progress = {},
                              const std::optional<ResidualProducts>& of_b = {}) {

@@ -47,9 +47,9 @@ struct FlexibleCgVectors : CgVectors {
 /// Three all-reduces per iteration: of p·Ap, of r·r, and of z·r and z·Ap. If A is singular, b must
 /// have no part in its null space, as in conjugate_gradients(). `progress` is called after every
 /// iteration with its number. Does not measure time (CgResult::seconds stays 0). Collective.
-template <SymmetricOperator Op, ApproximateInverse M, class VectorOps>
-CgResult flexible_conjugate_gradients(const Op& a, M& m, const VectorOps& ops,
-                                      const FlexibleCgVectors& v, const FlexibleCgOptions& options,
+template <SymmetricOperator Op, ApproximateInverse M, VectorOperations Ops>
+CgResult flexible_conjugate_gradients(const Op& a, M& m, const Ops& ops, const FlexibleCgVectors& v,
+                                      const FlexibleCgOptions& options,
                                       const std::function<void(int)>& progress = {}) {
   const Region region("CG");
   CgResult result;

@@ -3,6 +3,7 @@
 /// The vector operations of conjugate gradients, in two versions with one interface.
 #pragma once
 
+#include <concepts>
 #include <optional>
 
 #include "core/communicator.hpp"
@@ -21,6 +22,16 @@ struct ResidualProducts {
 /// The two products of a preconditioned residual z that flexible CG needs.
 struct FlexibleProducts {
   double r_dot_z = 0, ap_dot_z = 0;
+};
+
+/// The vector operations of conjugate gradients on one preconditioner. Members that return products
+/// are collective; update_solution_and_direction() works on entries [begin, end).
+template <class Ops>
+concept VectorOperations = requires(const Ops& ops, const DeviceVector<double>& v, double factor,
+                                    LocalIndex entry) {
+  { ops.products(v) } -> std::same_as<ResidualProducts>;
+  { ops.update_residual(factor, v, v) } -> std::same_as<ResidualProducts>;
+  ops.update_solution_and_direction(factor, factor, v, v, v, entry, entry);
 };
 
 /// Fused vector operations: one kernel per group of operations that can share its reads. The

@@ -61,11 +61,11 @@ struct Expected {
   }
 };
 
-class OfAGuess : public testing::TestWithParam<Summation> {};
-INSTANTIATE_TEST_SUITE_P(Sums, OfAGuess,
+class ResidualOfGuessOf : public testing::TestWithParam<Summation> {};
+INSTANTIATE_TEST_SUITE_P(Sums, ResidualOfGuessOf,
                          testing::Values(Summation::ordinary, Summation::deterministic));
 
-TEST_P(OfAGuess, IsTheResidualOfAScalar) {
+TEST_P(ResidualOfGuessOf, AScalar) {
   const GuessCase s(GetParam());
   const ById b = s.mesh.random(1), ax = s.mesh.random(2);
   const auto in = to_assembled(s.space, s.mesh, b), out = s.space.make_vector("r");
@@ -78,7 +78,7 @@ TEST_P(OfAGuess, IsTheResidualOfAScalar) {
   EXPECT_EQ(to_ids(s.comm, s.space, s.mesh, out), b - ax);
 }
 
-TEST_P(OfAGuess, IsTheResidualOfAVectorField) {
+TEST_P(ResidualOfGuessOf, AVectorField) {
   const GuessCase s(GetParam());
   const VectorById b = s.random(1), ax = s.random(4), diagonal = s.random(7);
   const VectorField in = to_vector_field(s.space, s.mesh, b), out("r", s.space);

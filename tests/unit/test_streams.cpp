@@ -8,7 +8,7 @@
 namespace nekbone_k {
 namespace {
 
-TEST(StreamClock, GivesTheTimeFromMarkToMark) {
+TEST(StreamsClock, GivesTheTimeFromMarkToMark) {
   StreamClock clock;
   EXPECT_TRUE(clock.intervals().empty());
   clock.mark();
