@@ -136,8 +136,8 @@ NavierStokes::NavierStokes(const Communicator& comm, FlowElements& elements,
                        reproducible_terms(m_space, 1)),
       m_velocity_space(comm, "earlier velocities", vector_range(m_space), options.projection,
                        all_reduce, reproducible_terms(m_space, n_components)),
-      m_pressure_policy(options.projection, m_space.is_deterministic(), /*first_trial=*/3),
-      m_velocity_policy(options.projection, m_space.is_deterministic(), /*first_trial=*/2),
+      m_pressure_policy(options.projection, m_space.is_deterministic()),
+      m_velocity_policy(options.projection, m_space.is_deterministic()),
       m_root_volume(std::sqrt(elements.volume())),
       m_u_hat("u hat", m_space),
       m_extrapolated("extrapolated u", m_space),
@@ -171,7 +171,6 @@ void NavierStokes::begin(double time) {
   m_velocity_space.clear();
   m_pressure_policy.begin();
   m_velocity_policy.begin();
-  m_usual_pressure_iterations = 0;
   // The first step takes one of them as its guess.
   for (int level = 0; level < m_options.time_order; ++level)
     Kokkos::deep_copy(ExecutionSpace(), m_p[level], 0.0);
@@ -195,7 +194,6 @@ void NavierStokes::archive(FlowArchive& archive) {
   m_velocity_space.archive("earlier velocities", archive);
   m_pressure_policy.archive("pressure projection", archive);
   m_velocity_policy.archive("velocity projection", archive);
-  archive.count("usual pressure iterations", m_usual_pressure_iterations);
 }
 
 void NavierStokes::explicit_terms(const TimeCoefficients& c) {
@@ -234,7 +232,7 @@ FlowSolve NavierStokes::solve_from_guess(const Op& a, ProjectionSpace& space,
                                          const DeviceVector<double>& x,
                                          const FlowTolerance& tolerance, double residual_scale,
                                          const ResidualOfGuess& residual, const Solve& solve,
-                                         int traffic_per_iteration, const OtherSolve& other) {
+                                         int traffic_per_iteration) {
   const int components = static_cast<int>(x.extent(0) / m_space.size());
   const bool is_singular = components == 1;  // that of the pressure
   const auto count_of = [&](int values) { count(components * values); };
@@ -326,7 +324,7 @@ FlowSolve NavierStokes::solve_from_guess(const Op& a, ProjectionSpace& space,
   outcome.guess_residual *= scale;
   outcome.first_residual *= scale;
   outcome.residual *= scale;
-  policy.count(m_comm, outcome, cost, other);
+  policy.count(m_comm, outcome, cost);
   if (policy.is_paused()) space.clear();
   return outcome;
 }
@@ -390,8 +388,7 @@ FlowSolve NavierStokes::solve_velocity(const TimeCoefficients& c) {
             {.iterations = m_options.most_iterations, .tolerance = 0, .absolute = target}, {},
             of_b);
       },
-      m_velocity_ops.traffic(),
-      {m_usual_pressure_iterations, m_pressure_policy.iteration_seconds()});
+      m_velocity_ops.traffic());
 }
 
 DeviceVector<double> NavierStokes::first_pressure_source(double dt) {
@@ -440,10 +437,7 @@ FlowStep NavierStokes::step(double dt) {
   };
   turn(m_p);
   guess_pressure();
-  // The velocity is not to blame for iterations of a trial.
-  const bool is_usual = !m_pressure_policy.is_trying();
   record.pressure = solve_pressure();
-  if (is_usual) m_usual_pressure_iterations = record.pressure.iterations;
   end_part(record.pressure_bytes);
 
   turn(m_u);

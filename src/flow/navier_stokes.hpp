@@ -120,7 +120,7 @@ class NavierStokes {
                              const SolveVectors& v, const DeviceVector<double>& x,
                              const FlowTolerance& tolerance, double residual_scale,
                              const ResidualOfGuess& residual, const Solve& solve,
-                             int traffic_per_iteration, const OtherSolve& other = {});
+                             int traffic_per_iteration);
   /// Counts a traffic of `values` doubles per entry of a vector.
   void count(int values) { m_bytes += sizeof(double) * double{1} * values * m_space.size(); }
 
@@ -140,7 +140,6 @@ class NavierStokes {
   ResidualOfGuess m_pressure_guess, m_velocity_guess;
   ProjectionSpace m_pressure_space, m_velocity_space;
   ProjectionPolicy m_pressure_policy, m_velocity_policy;
-  int m_usual_pressure_iterations = 0;  // of the last step that was no trial of the pressure
 
   StreamClock m_clock;
   double m_bytes = 0;  // traffic of the part of a step that runs

@@ -4,12 +4,8 @@
 namespace nekbone_k {
 namespace {
 
-/// Solves per vector whose times count; no more than those before a first trial.
-constexpr int timed_solves = 2;
-
-/// Solves of a trial without the projection, and the last ones of them, which count: the others
-/// still begin with velocities and pressures of projected solves.
-constexpr int solves_of_trial = 8, counted_of_trial = 4;
+/// Solves of a trial without the projection.
+constexpr int solves_of_trial = 4;
 
 }  // namespace
 
@@ -23,7 +19,7 @@ void ProjectionPolicy::count_timed(const FlowSolve& solve, const SolveCost& cost
   m_timed.projection_seconds += cost.projection_seconds;
 }
 
-double ProjectionPolicy::timed_iteration_seconds() const {
+double ProjectionPolicy::iteration_seconds() const {
   // The slope of a line through the times of solves over their iterations.
   const double spread = m_timed.solves * m_timed.squares - m_timed.iterations * m_timed.iterations;
   if (spread > 0) {
@@ -35,51 +31,39 @@ double ProjectionPolicy::timed_iteration_seconds() const {
 }
 
 void ProjectionPolicy::count(const Communicator& comm, const FlowSolve& solve,
-                             const SolveCost& cost, const OtherSolve& other) {
+                             const SolveCost& cost) {
   if (m_most == 0) return;
   if (m_paused > 0) {
     --m_paused;
     return;
   }
   if (m_tried_without > 0) {
-    if (m_tried_without <= counted_of_trial) {
-      m_iterations_without += solve.iterations;
-      m_others_without += other.iterations;
-    }
-    const bool is_known = m_iteration_seconds > 0 && other.iteration_seconds > 0;
-    if (--m_tried_without == 0)
-      decide(is_known ? other.iteration_seconds / m_iteration_seconds : 0);
+    m_iterations_without += solve.iterations;
+    if (--m_tried_without == 0) decide();
     return;
   }
-  if (is_timing()) {
-    count_timed(solve, cost);
-    if (m_timed.solves >= timed_solves * m_most) set_cost(comm);
-  }
+  if (is_timing()) count_timed(solve, cost);
   if (m_always) return;
   if (m_until_trial <= m_most) {
     m_iterations_with += solve.iterations;
-    m_others_with += other.iterations;
     m_traffic += cost.projection_traffic;
   }
   if (--m_until_trial > 0) return;
+  if (m_cost == 0) {
+    const double iteration = iteration_seconds();
+    const bool is_known = iteration > 0 && m_timed.traffic > 0;
+    // That of the slowest rank, so that all ranks agree.
+    m_cost = comm.max(is_known ? m_timed.projection_seconds / m_timed.traffic / iteration : 0);
+  }
   m_tried_without = solves_of_trial;
 }
 
-void ProjectionPolicy::set_cost(const Communicator& comm) {
-  const double iteration = timed_iteration_seconds();
-  const bool is_known = iteration > 0 && m_timed.traffic > 0;
-  // Those of the slowest rank, so that all ranks agree.
-  m_cost = comm.max(is_known ? m_timed.projection_seconds / m_timed.traffic / iteration : 0);
-  m_iteration_seconds = comm.max(iteration);
-}
-
-void ProjectionPolicy::decide(double of_other) {
-  const double saved = (m_iterations_without + of_other * m_others_without) / counted_of_trial -
-                       (m_iterations_with + of_other * m_others_with) / m_most;
+void ProjectionPolicy::decide() {
+  const double saved = m_iterations_without / solves_of_trial - m_iterations_with / m_most;
   const bool pays = m_cost * m_traffic / m_most <= saved;
   if (!pays) m_paused = later_trial * m_most;
-  m_until_trial = (pays ? later_trial : m_first_trial) * m_most;
-  m_traffic = m_iterations_with = m_iterations_without = m_others_with = m_others_without = 0;
+  m_until_trial = (pays ? later_trial : first_trial) * m_most;
+  m_traffic = m_iterations_with = m_iterations_without = 0;
 }
 
 void ProjectionPolicy::archive(const std::string& name, FlowArchive& archive) {
@@ -89,10 +73,7 @@ void ProjectionPolicy::archive(const std::string& name, FlowArchive& archive) {
   archive.number(name + "/traffic", m_traffic);
   archive.number(name + "/iterations with", m_iterations_with);
   archive.number(name + "/iterations without", m_iterations_without);
-  archive.number(name + "/others with", m_others_with);
-  archive.number(name + "/others without", m_others_without);
   archive.number(name + "/cost", m_cost);
-  archive.number(name + "/iteration seconds", m_iteration_seconds);
 }
 
 }  // namespace nekbone_k

@@ -27,70 +27,48 @@ struct SolveCost {
   double solve_seconds = 0;       ///< of CG from the projected guess, on this rank
 };
 
-/// A solve of the same step on which a projection may have an effect.
-struct OtherSolve {
-  int iterations = 0;
-  double iteration_seconds = 0;
-};
-
 /// Decides whether a projection pays. From time to time it tries a few solves without the
 /// projection. If the projection costs more than the iterations that it saves, it pauses for many
 /// solves. The first solves time the cost of the projection in iterations. Later, the cost follows
 /// the traffic, so that a restarted flow decides like an uninterrupted one. With deterministic sums
 /// the projection never pauses, because times differ from run to run.
-///
-/// A projection may also change the iterations of another solve: a velocity that is projected, and
-/// so is solved with fewer iterations, leaves more for the next pressure.
 class ProjectionPolicy {
  public:
-  /// For spaces of at most `most` vectors. The first trial is after first_trial × `most` solves.
-  ProjectionPolicy(int most, bool always, int first_trial)
-      : m_most(most),
-        m_always(always),
-        m_first_trial(first_trial),
-        m_until_trial(first_trial * most) {}
+  /// For spaces of at most `most` vectors.
+  ProjectionPolicy(int most, bool always)
+      : m_most(most), m_always(always), m_until_trial(first_trial * most) {}
 
   /// Forgets all solves. Not collective.
-  void begin() { *this = ProjectionPolicy(m_most, m_always, m_first_trial); }
+  void begin() { *this = ProjectionPolicy(m_most, m_always); }
   /// Whether the next solve shall project.
   bool is_active() const { return m_most > 0 && m_paused == 0 && m_tried_without == 0; }
-  /// Whether the next solve belongs to a trial.
-  bool is_trying() const { return m_tried_without > 0; }
   /// Whether the corrections are of no use to later solves.
   bool is_paused() const { return m_most == 0 || m_paused > 0; }
   /// Whether the times of the next solve count. Kernels must have ended when a time is taken.
   bool is_timing() const { return is_active() && !m_always && m_cost == 0; }
   /// Counts a solve. Collective.
-  void count(const Communicator& comm, const FlowSolve& solve, const SolveCost& cost,
-             const OtherSolve& other = {});
-  /// Seconds of an iteration, on the slowest rank; 0 until some solves are timed.
-  double iteration_seconds() const { return m_iteration_seconds; }
+  void count(const Communicator& comm, const FlowSolve& solve, const SolveCost& cost);
   /// Saves or restores everything but times that are not yet complete. Collective.
   void archive(const std::string& name, FlowArchive& archive);
 
  private:
   void count_timed(const FlowSolve& solve, const SolveCost& cost);
-  /// Collective.
-  void set_cost(const Communicator& comm);
   /// Seconds of an iteration on this rank. A solve of no iteration takes some time, too.
-  double timed_iteration_seconds() const;
-  /// `of_other`: what an iteration of the other solve costs, in iterations of this one.
-  void decide(double of_other);
+  double iteration_seconds() const;
+  void decide();
 
-  /// Solves per vector in a pause, and before the next trial if the projection pays.
-  static constexpr int later_trial = 20;
+  /// Solves per vector: before the first trial and after a pause; in a pause, and before the next
+  /// trial if the projection pays.
+  static constexpr int first_trial = 2, later_trial = 20;
 
   int m_most;
   bool m_always;
-  int m_first_trial;        // solves per vector before the first trial, and after a pause
   int m_until_trial;        // solves with the projection before the next trial
   int m_tried_without = 0;  // solves that are left of the trial without it
   int m_paused = 0;         // solves that are left of a pause
-  // Sums over the last m_most solves before the trial, and over the last solves of the trial.
+  // Sums over the last m_most solves before the trial, and over the solves of the trial.
   double m_traffic = 0, m_iterations_with = 0, m_iterations_without = 0;
-  double m_others_with = 0, m_others_without = 0;
   double m_cost = 0;  // of a traffic of 1, in iterations; 0: not timed yet
-  double m_iteration_seconds = 0;
   struct {
     double solves, iterations, squares, seconds, products;  // sums over timed solves
     double traffic, projection_seconds;
