@@ -72,7 +72,7 @@ std::string mismatch(const Case& then, const Case& now, int step) {
   return flow_mismatch(then.flow, now.flow, step);
 }
 
-/// Why a checkpoint is of a moment after the end that the input gives; empty if it is not.
+/// Says that a checkpoint is later than the end that the input gives; empty if it is not.
 std::string beyond_end(const FlowCase& flow, const FlowRestart& restart) {
   if (flow.steps > 0) {
     StepLengths lengths(flow);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// The step from the levels that ranks divide to those that every rank has whole.
+/// Connects the levels that ranks divide with those that every rank holds.
 #pragma once
 
 #include <memory>

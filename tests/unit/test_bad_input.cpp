@@ -346,6 +346,9 @@ const std::vector<Mistake> unknown_words{
     {"MultigridPrecision", "solver: {multigrid: {precision: half}}",
      "x.yaml:1: solver.multigrid.precision: given 'half'; allowed: auto, or one of single, "
      "double"},
+    {"MultigridReplicatedDofs", "solver: {multigrid: {replicated_dofs: -1}}",
+     "x.yaml:1: solver.multigrid.replicated_dofs: given '-1'; allowed: auto, or an integer from 0 "
+     "to 1000000"},
     {"MultigridCoarseDofs", "solver: {multigrid: {coarse_dofs: 0}}",
      "x.yaml:1: solver.multigrid.coarse_dofs: given '0'; allowed: an integer from 1 to 4000"},
     {"Variant", "solver: {variant: chronopoulos}",
