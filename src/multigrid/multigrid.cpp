@@ -5,107 +5,19 @@
 #include <mpi.h>
 
 #include <cmath>
-#include <limits>
 #include <string>
 #include <type_traits>
 #include <utility>
 
-#include "core/entry_loop.hpp"
 #include "core/errors.hpp"
 #include "core/region.hpp"
 #include "multigrid/dense_problem.hpp"
 #include "multigrid/entry_ids.hpp"
 #include "multigrid/mesh_transfer.hpp"
 #include "multigrid/order_transfer.hpp"
-#include "operators/null_space.hpp"
-#include "solver/lanczos.hpp"
-#include "solver/problem.hpp"
+#include "multigrid/scaled_copy.hpp"
 
 namespace nekbone_k {
-namespace {
-
-/// Estimates the largest eigenvalue of S A, with the vectors of a level's space.
-class EigenvalueEstimate {
- public:
-  /// Collective.
-  EigenvalueEstimate(const Communicator& comm, const EllipticOperator& a,
-                     const GeometricFactors& factors)
-      : m_comm(comm), m_a(a) {
-    AssembledSpace& space = a.space();
-    const auto vector = [&](const char* label) { return space.make_vector(label); };
-    m_v = {vector("x"), vector("r"), vector("p"), vector("Ap")};
-    // The right-hand side of Nekbone's problem has a part in every eigenvector.
-    Problem(ProblemKind::nekbone, space.mesh().spec(), a.lambda())
-        .right_hand_side(space, factors, m_v.r);
-    if (a.is_singular()) remove_constants(comm, space, m_v.r);
-  }
-  /// With S the inverse diagonal. Overwrites the vectors. Collective.
-  double with_jacobi(const DeviceVector<double>& inverse_diagonal) const {
-    const FusedVectorOps ops = fused_ops(m_comm, m_a.space(), inverse_diagonal);
-    return eigenvalue_margin * lanczos_bound(m_a, ops, m_v, eigenvalue_steps);
-  }
-  /// Overwrites the vectors. Collective.
-  template <ApproximateInverse M>
-  double with(M& s) const {
-    const FusedVectorOps ops = fused_ops(m_comm, m_a.space(), {});
-    const FlexibleCgVectors v{m_v, m_a.space().make_vector("z")};
-    return eigenvalue_margin * lanczos_bound(m_a, s, ops, v, eigenvalue_steps);
-  }
-
- private:
-  const Communicator& m_comm;
-  const EllipticOperator& m_a;
-  CgVectors m_v;
-};
-
-/// The power of two that brings the largest entry of a diagonal to about 1, given its inverse.
-/// Collective.
-double scale_of(const Communicator& comm, const DeviceVector<double>& inverse_diagonal) {
-  double largest = 0;
-  Kokkos::parallel_reduce(
-      "nekbone_k: largest diagonal entry",
-      Kokkos::RangePolicy<ExecutionSpace>(0, inverse_diagonal.extent(0)),
-      KOKKOS_LAMBDA(const LocalIndex a, double& value) {
-        const double inverse = inverse_diagonal(a);
-        const double entry = inverse != 0 ? 1 / inverse : 0;
-        if (entry > value) value = entry;
-      },
-      Kokkos::Max<double>(largest));
-  return std::exp2(-std::round(std::log2(comm.max(largest))));
-}
-
-/// to = factor from, between precisions.
-template <class From, class To>
-void convert(const From& from, double factor, const DeviceVector<To>& to) {
-  for_entries(
-      "nekbone_k: convert", 0, static_cast<LocalIndex>(to.extent(0)),
-      KOKKOS_LAMBDA(const LocalIndex a) {
-        return Kokkos::Array<To, 1>{static_cast<To>(factor * from(a))};
-      },
-      KOKKOS_LAMBDA(const LocalIndex a, const Kokkos::Array<To, 1>& in) { to(a) = in[0]; });
-}
-
-/// Additive Schwarz on doubles. `scale` is that of its operator.
-template <class T>
-class SchwarzInverse {
- public:
-  SchwarzInverse(AdditiveSchwarz<T>& s, const AssembledSpace& space, double scale)
-      : m_s(s), m_scale(scale), m_r(space.make_vector<T>("scaled residual")) {}
-
-  void apply(const DeviceVector<double>& r, const DeviceVector<double>& z, double norm) {
-    const double factor = norm > 0 ? 1 / norm : 1;
-    convert(r, factor, m_r);
-    convert(m_s(m_r), m_scale / factor, z);
-  }
-
- private:
-  AdditiveSchwarz<T>& m_s;
-  double m_scale;
-  DeviceVector<T> m_r;
-};
-
-}  // namespace
-
 template <class T>
 Multigrid<T>::Multigrid(const Communicator& comm, AssembledSpace& finest,
                         const GeometricFactors& factors, double lambda,
@@ -158,9 +70,14 @@ void Multigrid<T>::make_levels(AssembledSpace& finest, const GeometricFactors& f
       else
         finer.to_next = std::make_unique<MeshTransfer<T>>(m_comm, *finer.space, *level.space);
     }
-    set_up(level, l == 0 ? &factors : nullptr, lambda, options);
+    if (l > 0) level.scale = m_levels.front().scale;
+    level.set_up(m_comm, l == 0 ? &factors : nullptr, lambda, options);
   }
   make_coarse_solver(lambda, options, plans, l);
+  for (const Level& level : m_levels) {
+    m_all_gs.push_back(&level.space->gs());
+    for (const GatherScatter* const gs : level.other_gs()) m_all_gs.push_back(gs);
+  }
 }
 
 /// The V-cycle of one rank on the replicated levels.
@@ -177,12 +94,12 @@ class Multigrid<T>::ReplicatedCycle final : public ReplicatedProblem<T> {
     this->ids = entry_ids(m_space);
     this->b = m_cycle->m_levels.front().v.b;
     this->x = m_cycle->m_levels.front().v.x;
-    m_unscale = static_cast<T>(m_cycle->m_scale / scale);
+    m_unscale = static_cast<T>(m_cycle->m_levels.front().scale / scale);
   }
   void solve() override {
     m_cycle->run(0);
     // Powers of two, so that nothing rounds.
-    if (m_unscale != T(1)) convert(this->x, m_unscale, this->x);
+    if (m_unscale != T(1)) scaled_copy(this->x, m_unscale, this->x);
   }
   Multigrid& cycle() { return *m_cycle; }
 
@@ -201,9 +118,9 @@ void Multigrid<T>::make_coarse_solver(double lambda, const MultigridOptions& opt
   const LevelPlan& plan = plans[first];
   std::unique_ptr<ReplicatedProblem<T>> problem;
   if (first + 1 == plans.size()) {
-    problem = std::make_unique<DenseProblem<T>>(plan, lambda, m_scale);
+    problem = std::make_unique<DenseProblem<T>>(plan, lambda, last.scale);
   } else {
-    auto cycle = std::make_unique<ReplicatedCycle>(plan, lambda, m_scale, options);
+    auto cycle = std::make_unique<ReplicatedCycle>(plan, lambda, last.scale, options);
     m_replicated = &cycle->cycle();
     problem = std::move(cycle);
   }
@@ -222,54 +139,6 @@ void Multigrid<T>::make_coarse_solver(double lambda, const MultigridOptions& opt
 }
 
 template <class T>
-void Multigrid<T>::set_up(Level& level, const GeometricFactors* finest, double lambda,
-                          const MultigridOptions& options) {
-  AssembledSpace& space = *level.space;
-  std::unique_ptr<GeometricFactors> made;
-  if (!finest) made = std::make_unique<GeometricFactors>(space);
-  const GeometricFactors& factors = finest ? *finest : *made;
-  auto in_double = std::make_unique<EllipticOperator>(space, factors, lambda);
-  const DeviceVector<double> inverse_diagonal = in_double->inverse_diagonal();
-  if (!std::is_same_v<T, double> && finest) {
-    m_scale = scale_of(m_comm, inverse_diagonal);
-    // As SingleFactors::kernel_lambda(), but before anything is made, and on every rank.
-    if (!(std::abs(lambda / m_scale / m_scale) <= std::numeric_limits<float>::max()))
-      throw BeyondSingle(
-          fmt::format("lambda {:g} is beyond single precision on this mesh", lambda));
-  }
-  // The sums of Schwarz patches depend on the division among ranks.
-  std::unique_ptr<AdditiveSchwarz<T>> schwarz;
-  if (options.smoother == SmootherKind::schwarz && space.mesh().order() >= least_schwarz_order &&
-      !space.is_deterministic()) {
-    schwarz = std::make_unique<AdditiveSchwarz<T>>(m_comm, space, lambda, m_scale);
-    SchwarzInverse<T> s(*schwarz, space, m_scale);
-    level.lambda_max = EigenvalueEstimate(m_comm, *in_double, factors).with(s);
-  } else {
-    level.lambda_max =
-        EigenvalueEstimate(m_comm, *in_double, factors).with_jacobi(inverse_diagonal);
-  }
-  DeviceVector<T> scaled_inverse;
-  if constexpr (std::is_same_v<T, double>) {
-    scaled_inverse = inverse_diagonal;
-    level.a = std::move(in_double);
-    level.own_factors = std::move(made);
-  } else {
-    scaled_inverse = space.template make_vector<T>("scaled inverse diagonal");
-    convert(inverse_diagonal, 1 / m_scale, scaled_inverse);
-    level.own_factors = std::make_unique<SingleFactors>(factors, space, m_scale);
-    level.a = std::make_unique<EllipticOperatorOf<T>>(space, *level.own_factors, lambda);
-  }
-  auto steps = chebyshev_steps(options.polynomial, options.degree, level.lambda_max);
-  level.smoother =
-      schwarz
-          ? std::make_unique<Smoother<T>>(*level.a, std::move(schwarz), std::move(steps))
-          : std::make_unique<Smoother<T>>(*level.a, std::move(scaled_inverse), std::move(steps));
-  const auto vector = [&](const char* label) { return space.template make_vector<T>(label); };
-  level.v = {vector("level b"), vector("level x"), vector("level r"), vector("level z"),
-             vector("level Az")};
-}
-
-template <class T>
 void Multigrid<T>::apply(const DeviceVector<double>& r, const DeviceVector<double>& z,
                          double norm) {
   const Region region("V-cycle");
@@ -280,9 +149,9 @@ void Multigrid<T>::apply(const DeviceVector<double>& r, const DeviceVector<doubl
     cycle(0);
   } else {
     const double factor = norm > 0 ? 1 / norm : 1;
-    convert(r, factor, v.b);
+    scaled_copy(r, factor, v.b);
     cycle(0);
-    convert(v.x, m_scale / factor, z);
+    scaled_copy(v.x, m_levels.front().scale / factor, z);
   }
 }
 
@@ -295,31 +164,8 @@ void Multigrid<T>::set_polynomial(ChebyshevKind kind, int degree) {
 }
 
 template <class T>
-std::vector<GatherScatter*> Multigrid<T>::Level::other_gs() const {
-  std::vector<GatherScatter*> others;
-  if (to_next) others = to_next->own_gs();
-  if (smoother->schwarz()) others.push_back(&smoother->schwarz()->gs());
-  if (landing) others.push_back(&landing->space->gs());
-  if (coarse_solver && coarse_solver->gs()) others.push_back(coarse_solver->gs());
-  return others;
-}
-
-template <class T>
-bool Multigrid<T>::Level::is_queued() const {
-  bool all = a->is_queued();
-  if (to_next)
-    for (GatherScatter* const gs : to_next->own_gs()) all = gs->template is_queued<T>() && all;
-  if (smoother->schwarz()) all = smoother->schwarz()->gs().template is_queued<T>() && all;
-  if (landing) all = landing->space->gs().template is_queued<T>() && all;
-  return all;
-}
-
-template <class T>
 void Multigrid<T>::check() const {
-  for (const Level& level : m_levels) {
-    level.space->gs().check();
-    for (const GatherScatter* const gs : level.other_gs()) gs->check();
-  }
+  for (const GatherScatter* const gs : m_all_gs) gs->check();
 }
 
 template <class T>
@@ -423,26 +269,14 @@ template <class T>
 void Multigrid<T>::descend(std::size_t first) {
   for (std::size_t l = first; l < m_levels.size(); ++l) go_down(l);
   const Region region("coarse solve");
-  const Level& last = m_levels.back();
-  if (last.landing) {
-    last.landing->transfer->restrict_to(last.v.r, last.landing->b);
-    coarse_solver().restrict_here(last.landing->b);
-  } else {
-    coarse_solver().restrict_here(last.v.r);
-  }
+  m_levels.back().begin_coarse_solve();
 }
 
 template <class T>
 void Multigrid<T>::ascend(std::size_t first) {
   {
     const Region region("coarse solve");
-    const Level& last = m_levels.back();
-    if (last.landing) {
-      coarse_solver().finish(last.landing->x);
-      last.landing->transfer->prolong_to(last.landing->x, last.v.z);
-    } else {
-      coarse_solver().finish(last.v.z);
-    }
+    m_levels.back().end_coarse_solve();
   }
   for (std::size_t l = m_levels.size(); l-- > first;) go_up(l);
 }
@@ -450,10 +284,7 @@ void Multigrid<T>::ascend(std::size_t first) {
 template <class T>
 typename Multigrid<T>::Recorded Multigrid<T>::current() const {
   Recorded now{0, m_levels.front().v.b.data(), m_levels.front().v.x.data()};
-  for (const Level& level : m_levels) {
-    now.n_selections += level.space->gs().n_selections();
-    for (const GatherScatter* const gs : level.other_gs()) now.n_selections += gs->n_selections();
-  }
+  for (const GatherScatter* const gs : m_all_gs) now.n_selections += gs->n_selections();
   return now;
 }
 

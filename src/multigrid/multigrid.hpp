@@ -4,43 +4,14 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <optional>
 #include <tuple>
 #include <vector>
 
-#include "core/errors.hpp"
 #include "core/kernel_graph.hpp"
-#include "multigrid/coarse_solver.hpp"
-#include "multigrid/multigrid_choice.hpp"
-#include "multigrid/replicated_problem.hpp"
-#include "multigrid/smoother.hpp"
-#include "multigrid/transfer.hpp"
+#include "multigrid/cycle_level.hpp"
 
 namespace nekbone_k {
-
-/// Choices of a V-cycle.
-struct MultigridOptions {
-  std::vector<int> orders;  ///< falling, from the solver's; empty: halved_orders()
-  SmootherKind smoother = SmootherKind::jacobi;
-  ChebyshevKind polynomial = ChebyshevKind::optimized_fourth;
-  int degree = 3;          ///< of the smoother, before and after the coarser levels
-  int coarse_dofs = 1000;  ///< most DOFs of the level that is solved directly
-  /// Most DOFs of levels that every rank has whole; see plan_levels(). Not if deterministic.
-  int replicated_dofs = default_replicated_dofs;
-  bool records = true;  ///< records the kernels of a V-cycle where possible
-};
-
-/// Factor by which the eigenvalue bound of a smoother exceeds the estimate.
-inline constexpr double eigenvalue_margin = 1.1;
-/// Steps of Lanczos' method for that estimate.
-inline constexpr int eigenvalue_steps = 15;
-
-/// Single precision cannot hold the operator. All ranks raise it with the same text.
-class BeyondSingle : public UnavailableError {
- public:
-  using UnavailableError::UnavailableError;
-};
 
 /// M ≈ A⁻¹: one V-cycle with the same number of smoothing steps before and after coarser levels, so
 /// M is symmetric. With T = float, all levels are in single precision. Operators and vectors are
@@ -49,35 +20,7 @@ class BeyondSingle : public UnavailableError {
 template <class T>
 class Multigrid {
  public:
-  /// A level that ranks divide; the first one even if there is one rank.
-  struct Level {
-    LevelPlan plan;
-    std::unique_ptr<AssembledSpace> own_space;  ///< null at the finest level
-    std::unique_ptr<FactorsOf<T>> own_factors;  ///< null at the finest level in double
-    AssembledSpace* space = nullptr;
-    std::unique_ptr<EllipticOperatorOf<T>> a;
-    double lambda_max = 0;  ///< bound of the eigenvalues of the preconditioned operator S A
-    std::unique_ptr<Smoother<T>> smoother;
-    LevelVectors<T> v;
-    std::unique_ptr<Transfer<T>> to_next;  ///< to the next level; null before the last
-    /// Of the last of them, to the levels that are replicated. Otherwise null.
-    std::unique_ptr<CoarseSolver<T>> coarse_solver;
-    /// If the replicated levels have the mesh of this one, but another order: this mesh at that
-    /// order, to which an order transfer leads first. No smoothing.
-    struct Landing {
-      std::unique_ptr<AssembledSpace> space;
-      std::unique_ptr<Transfer<T>> transfer;
-      DeviceVector<T> b, x;
-    };
-    std::optional<Landing> landing;
-
-    /// Its gather–scatters beside that of `space`: of Schwarz patches, transfers, and the step to
-    /// the replicated levels.
-    std::vector<GatherScatter*> other_gs() const;
-    /// Whether its part of a cycle launches kernels alone, but for the sum of the CoarseSolver. See
-    /// GatherScatter::is_queued().
-    bool is_queued() const;
-  };
+  using Level = CycleLevel<T>;
 
   /// Sets up all levels below `finest`, whose operator has λ = `lambda`. Keeps references.
   /// Collective, and so is destruction. Throws InternalError if the coarsest operator is not
@@ -106,7 +49,7 @@ class Multigrid {
   /// collective.
   void check() const;
 
-  /// The levels that ranks divide.
+  /// The levels that ranks divide; the first one even if there is one rank.
   std::vector<Level>& levels() { return m_levels; }
   const std::vector<Level>& levels() const { return m_levels; }
   /// The V-cycle of this rank alone on the replicated levels; null if there is only the coarsest.
@@ -134,8 +77,6 @@ class Multigrid {
     std::optional<KernelGraph> first, rest;
   };
 
-  void set_up(Level& level, const GeometricFactors* finest, double lambda,
-              const MultigridOptions& options);
   class ReplicatedCycle;
   void make_levels(AssembledSpace& finest, const GeometricFactors& factors, double lambda,
                    const MultigridOptions& options, const std::vector<LevelPlan>& plans);
@@ -146,7 +87,7 @@ class Multigrid {
   void launch(std::size_t level);
   /// cycle() without recorded kernels.
   void run(std::size_t level);
-  /// A level's part of a cycle, before and after the coarser levels.
+  /// A level's part of a cycle, before and after the coarser levels that ranks divide.
   void go_down(std::size_t level);
   void go_up(std::size_t level);
   /// The parts of cycle() before and after the sum of the CoarseSolver.
@@ -161,8 +102,8 @@ class Multigrid {
   const Communicator& m_comm;
   std::vector<Level> m_levels;
   LevelPlan m_coarsest;
-  double m_scale = 1;                 ///< the levels solve with m_scale A
-  Multigrid* m_replicated = nullptr;  ///< in the CoarseSolver
+  std::vector<const GatherScatter*> m_all_gs;  // of all levels
+  Multigrid* m_replicated = nullptr;           ///< in the CoarseSolver
   ChebyshevKind m_polynomial;
   bool m_records;
   // By level, and by kind and degree of the polynomial.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// What the input says about multigrid.
+/// Choices of a V-cycle, and what the input says about them.
 #pragma once
 
 #include <optional>
@@ -32,6 +32,18 @@ inline constexpr int most_replicated_dofs = 1'000'000;
 /// Maximum number of DOFs of replicated levels, unless the input gives one. On a GPU, kernels on
 /// that few DOFs take no longer on one rank than on several, but each exchange takes time.
 inline constexpr int default_replicated_dofs = is_host_device ? 0 : 40000;
+
+/// Choices of a V-cycle.
+struct MultigridOptions {
+  std::vector<int> orders;  ///< falling, from the solver's; empty: halved_orders()
+  SmootherKind smoother = SmootherKind::jacobi;
+  ChebyshevKind polynomial = ChebyshevKind::optimized_fourth;
+  int degree = 3;          ///< of the smoother, before and after the coarser levels
+  int coarse_dofs = 1000;  ///< most DOFs of the level that is solved directly
+  /// Most DOFs of levels that every rank has whole; see plan_levels(). Not if deterministic.
+  int replicated_dofs = default_replicated_dofs;
+  bool records = true;  ///< records the kernels of a V-cycle where possible
+};
 
 /// The choices of a V-cycle that the input pins. The run selects the others.
 struct MultigridChoice {
