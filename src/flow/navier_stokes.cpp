@@ -104,11 +104,6 @@ DeviceVector<double> diagonal_of(const EllipticOperator& a) {
   return diagonal;
 }
 
-std::optional<double> reproducible_terms(const AssembledSpace& space, int components) {
-  if (!space.is_deterministic()) return {};
-  return components * static_cast<double>(space.mesh().total_dofs());
-}
-
 }  // namespace
 
 NavierStokes::NavierStokes(const Communicator& comm, FlowElements& elements,
@@ -128,14 +123,14 @@ NavierStokes::NavierStokes(const Communicator& comm, FlowElements& elements,
       m_stiff_diagonal(diagonal_of(stiffness)),
       m_inverse_diagonal(VectorField("inverse diagonal", m_space).values),
       m_velocity_ops(comm, vector_range(m_space), m_inverse_diagonal, all_reduce,
-                     reproducible_terms(m_space, n_components)),
-      m_pressure_guess(comm, m_space.range(), {}, all_reduce, reproducible_terms(m_space, 1)),
+                     m_space.reproducible_terms(n_components)),
+      m_pressure_guess(comm, m_space.range(), {}, all_reduce, m_space.reproducible_terms()),
       m_velocity_guess(comm, vector_range(m_space), m_inverse_diagonal, all_reduce,
-                       reproducible_terms(m_space, n_components)),
+                       m_space.reproducible_terms(n_components)),
       m_pressure_space(comm, "earlier pressures", m_space.range(), options.projection, all_reduce,
-                       reproducible_terms(m_space, 1)),
+                       m_space.reproducible_terms()),
       m_velocity_space(comm, "earlier velocities", vector_range(m_space), options.projection,
-                       all_reduce, reproducible_terms(m_space, n_components)),
+                       all_reduce, m_space.reproducible_terms(n_components)),
       m_pressure_policy(options.projection, m_space.is_deterministic()),
       m_velocity_policy(options.projection, m_space.is_deterministic()),
       m_root_volume(std::sqrt(elements.volume())),

@@ -2,7 +2,6 @@
 #include "flow/projection.hpp"
 
 #include <cmath>
-#include <iterator>
 
 #include "core/errors.hpp"
 #include "core/large_vector.hpp"
@@ -32,8 +31,6 @@ struct ProductsOfMany {
 /// Kernels that handle `vectors` vectors, a few at once.
 int passes(int vectors) { return (vectors + at_once - 1) / at_once; }
 
-using PlainProducts = EntryReduction<ProductsOfMany, PlainSums<at_once>>;
-
 /// x = keep x + Σ factors[i] vectors[i].
 struct Combination {
   double keep;
@@ -54,14 +51,8 @@ ProjectionSpace::ProjectionSpace(const Communicator& comm, const std::string& la
                                  VectorRange range, int most, const AllReduceStrategy& all_reduce,
                                  std::optional<double> reproducible_terms)
     : m_range(range), m_most(most), m_label(label) {
-  if (reproducible_terms) {
-    m_reproducible_sum.emplace(comm, range, *reproducible_terms, all_reduce);
-  } else {
-    for (int pass = 0; pass < passes(most + 1) && most > 0; ++pass)
-      m_passes.push_back({DeviceVector<EntryValues<at_once>>("nekbone_k: parts of projections",
-                                                             PlainProducts::n_teams(range)),
-                          RankSum<EntryValues<at_once>>(comm, all_reduce)});
-  }
+  for (int pass = 0; pass < passes(most + 1) && most > 0; ++pass)
+    m_products.emplace_back(comm, range, all_reduce, reproducible_terms);
 }
 
 std::vector<double> ProjectionSpace::products(const DeviceVector<double>& v,
@@ -74,17 +65,11 @@ std::vector<double> ProjectionSpace::products(const DeviceVector<double>& v,
       const int other = pass * at_once + i;
       terms.others[i] = other < m_size ? m_vectors[other].data() : last.data();
     }
-    if (m_reproducible_sum) {
-      const auto sums = m_reproducible_sum->sum("nekbone_k: projections", terms);
-      all.insert(all.end(), std::begin(sums), std::end(sums));
-    } else {
-      PlainProducts{m_range, terms, {}, m_passes[pass].parts}.run("nekbone_k: projections");
-      m_passes[pass].sum.start(m_passes[pass].parts);
-    }
+    m_products[pass].start("nekbone_k: projections", terms, terms);
   }
-  for (int pass = 0; pass < passes(n) && !m_reproducible_sum; ++pass) {
-    const auto sums = m_passes[pass].sum.wait();
-    all.insert(all.end(), std::begin(sums.values), std::end(sums.values));
+  for (int pass = 0; pass < passes(n); ++pass) {
+    const auto sums = m_products[pass].wait();
+    all.insert(all.end(), sums.begin(), sums.end());
   }
   all.resize(n);
   return all;

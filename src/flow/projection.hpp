@@ -8,10 +8,8 @@
 #include <vector>
 
 #include "core/communicator.hpp"
-#include "core/entry_reduction.hpp"
 #include "flow/flow_archive.hpp"
-#include "reduce/rank_sum.hpp"
-#include "reduce/reproducible_sum.hpp"
+#include "reduce/product_sums.hpp"
 
 namespace nekbone_k {
 
@@ -23,8 +21,8 @@ class ProjectionSpace {
   /// Vectors that one kernel handles, and whose products one all-reduce sums.
   static constexpr int at_once = 8;
 
-  /// A space of at most `most` vectors, none with 0. `reproducible_terms` is as for
-  /// FusedVectorOps. Collective, and so is destruction.
+  /// A space of at most `most` vectors, none with 0. For `reproducible_terms` see
+  /// ProductSums. Collective, and so is destruction.
   ProjectionSpace(const Communicator& comm, const std::string& label, VectorRange range, int most,
                   const AllReduceStrategy& all_reduce, std::optional<double> reproducible_terms);
 
@@ -64,13 +62,8 @@ class ProjectionSpace {
   int m_most, m_size = 0;
   std::string m_label;
   std::vector<DeviceVector<double>> m_vectors;  // made at first use
-  /// Products of a few vectors, summed over the ranks.
-  struct Pass {
-    DeviceVector<EntryValues<at_once>> parts;
-    RankSum<EntryValues<at_once>> sum;
-  };
-  std::vector<Pass> m_passes;  // one for each kernel, so that the host waits for all at once
-  std::optional<ReproducibleSums<at_once>> m_reproducible_sum;
+  // Products with a few vectors each, so that the host waits for all at once.
+  std::vector<ProductSums<at_once>> m_products;
 };
 
 }  // namespace nekbone_k

@@ -2,7 +2,6 @@
 #include "flow/residual_of_guess.hpp"
 
 #include <type_traits>
-#include <utility>
 
 #include "solver/point_preconditioner.hpp"
 
@@ -34,37 +33,18 @@ struct GuessTerms {
 
 }  // namespace
 
-ResidualOfGuess::ResidualOfGuess(const Communicator& comm, VectorRange range,
-                                 ConstDeviceVector<double> inverse_diagonal,
-                                 const AllReduceStrategy& all_reduce,
-                                 std::optional<double> reproducible_terms)
-    : m_range(range), m_inverse_diagonal(std::move(inverse_diagonal)) {
-  if (reproducible_terms) {
-    m_reproducible.emplace(comm, range, *reproducible_terms, all_reduce);
-  } else {
-    using Kernel = EntryReduction<GuessTerms<Identity, true>, PlainSums<4>>;
-    m_parts = decltype(m_parts)("nekbone_k: parts of products", Kernel::n_teams(range));
-    m_sum.emplace(comm, all_reduce);
-  }
-}
-
 ResidualOfGuess::Products ResidualOfGuess::operator()(const DeviceVector<double>& ax,
                                                       const DeviceVector<double>& b,
                                                       const DeviceVector<double>& r) const {
-  const char* const label = "nekbone_k: residual of the guess";
   return with_preconditioner(m_inverse_diagonal, [&](const auto& z) -> Products {
     using M = std::decay_t<decltype(z)>;
-    const GuessTerms<M, true> terms{z, ax.data(), b.data(), r.data()};
-    if (m_reproducible) {
-      // Only the second pass may change b.
-      const GuessTerms<M, false> unchanged{z, ax.data(), b.data(), r.data()};
-      const auto sums = m_reproducible->sum(label, unchanged, terms);
-      return {sums[0], {sums[1], sums[2]}, sums[3]};
-    }
-    EntryReduction<GuessTerms<M, true>, PlainSums<4>>{m_range, terms, {}, m_parts}.run(label);
-    m_sum->start(m_parts);
-    const EntryValues<4> sums = m_sum->wait();
-    return {sums.values[0], {sums.values[1], sums.values[2]}, sums.values[3]};
+    // Of two passes, only the second may change b.
+    const GuessTerms<M, true> stores{z, ax.data(), b.data(), r.data()};
+    const GuessTerms<M, false> reads{z, ax.data(), b.data(), r.data()};
+    const char* const label = "nekbone_k: residual of the guess";
+    const auto sums = m_sums.is_reproducible() ? m_sums.sum(label, reads, stores)
+                                               : m_sums.sum(label, stores, reads);
+    return {sums[0], {sums[1], sums[2]}, sums[3]};
   });
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 
 #include "solver/vector_ops.hpp"
 
@@ -22,7 +23,9 @@ class ResidualOfGuess {
   /// As for FusedVectorOps. Collective, and so is destruction.
   ResidualOfGuess(const Communicator& comm, VectorRange range,
                   ConstDeviceVector<double> inverse_diagonal, const AllReduceStrategy& all_reduce,
-                  std::optional<double> reproducible_terms);
+                  std::optional<double> reproducible_terms)
+      : m_inverse_diagonal(std::move(inverse_diagonal)),
+        m_sums(comm, range, all_reduce, reproducible_terms) {}
 
   /// b = r = b - A x, given `ax` = A x. Returns the product b·b of the b before, and those of r.
   /// Device memory. Collective.
@@ -30,11 +33,8 @@ class ResidualOfGuess {
                       const DeviceVector<double>& r) const;
 
  private:
-  VectorRange m_range;
   ConstDeviceVector<double> m_inverse_diagonal;
-  DeviceVector<EntryValues<4>> m_parts;  // (n_teams)
-  std::optional<RankSum<EntryValues<4>>> m_sum;
-  std::optional<ReproducibleSums<4>> m_reproducible;
+  ProductSums<4> m_sums;
 };
 
 }  // namespace nekbone_k

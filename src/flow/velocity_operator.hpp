@@ -3,10 +3,9 @@
 /// The operator of the viscous step on all components of the velocity.
 #pragma once
 
-#include <optional>
-
 #include "flow/velocity.hpp"
 #include "operators/elliptic_operator.hpp"
+#include "reduce/product_sums.hpp"
 
 namespace nekbone_k {
 
@@ -32,10 +31,7 @@ class VelocityOperator {
 
  private:
   const EllipticOperator& m_a;
-  VectorRange m_range;
-  mutable DeviceVector<EntryValues<1>> m_parts;
-  std::optional<RankSum<EntryValues<1>>> m_sum;
-  std::optional<ReproducibleSums<1>> m_reproducible_sum;
+  ProductSums<1> m_product;
 };
 
 }  // namespace nekbone_k

@@ -3,6 +3,8 @@
 /// Assembled vectors, on which the solver works.
 #pragma once
 
+#include <optional>
+
 #include "core/communicator.hpp"
 #include "core/entry_reduction.hpp"
 #include "core/large_vector.hpp"
@@ -43,6 +45,11 @@ class AssembledSpace {
 
   const BoxMesh& mesh() const { return m_mesh; }
   bool is_deterministic() const { return m_summation == Summation::deterministic; }
+  /// For ProductSums of vectors with that many components: empty unless deterministic.
+  std::optional<double> reproducible_terms(int components = 1) const {
+    if (!is_deterministic()) return {};
+    return components * static_cast<double>(m_mesh.total_dofs());
+  }
   const ElementLayout& layout() const { return m_layout; }
   GatherScatter& gs() { return *m_gs; }
   const GatherScatter& gs() const { return *m_gs; }

@@ -49,9 +49,8 @@ EllipticOperatorOf<T>::EllipticOperatorOf(
     : EllipticOperatorOf(space, geometry) {
   set_lambda(lambda);
   const Communicator& comm = space.gs().communicator();
-  if (space.is_deterministic()) {
-    m_reproducible_dot.emplace(comm, space.range(), static_cast<double>(space.mesh().total_dofs()),
-                               all_reduce);
+  if (const auto n_terms = space.reproducible_terms()) {
+    m_reproducible_dot.emplace(comm, space.range(), *n_terms, all_reduce);
   } else {
     m_u_dot_au.emplace(comm, all_reduce);
   }

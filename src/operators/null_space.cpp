@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "operators/null_space.hpp"
 
-#include "reduce/reproducible_sum.hpp"
+#include "reduce/product_sums.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -20,17 +20,9 @@ struct SumTerms {
 
 double sum_of_owned(const Communicator& comm, const AssembledSpace& space,
                     const DeviceVector<double>& vector) {
-  const char* const label = "nekbone_k: sum of owned";
-  const SumTerms terms{vector.data()};
-  if (space.is_deterministic())
-    return ReproducibleSums<1>(comm, space.range(), static_cast<double>(space.mesh().total_dofs()),
-                               all_reduce_strategies().front())
-        .sum(label, terms)[0];
-  double sum = 0;
-  Kokkos::parallel_reduce(
-      label, Kokkos::RangePolicy<ExecutionSpace>(space.n_not_owned(), space.size()),
-      KOKKOS_LAMBDA(const LocalIndex a, double& s) { s += vector(a); }, sum);
-  return comm.sum(sum);
+  const ProductSums<1> sums(comm, space.range(), all_reduce_strategies().front(),
+                            space.reproducible_terms());
+  return sums.sum("nekbone_k: sum of owned", SumTerms{vector.data()})[0];
 }
 
 }  // namespace

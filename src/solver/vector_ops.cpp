@@ -71,33 +71,15 @@ FusedVectorOps::FusedVectorOps(const Communicator& comm, VectorRange range,
                                ConstDeviceVector<double> inverse_diagonal,
                                const AllReduceStrategy& all_reduce,
                                std::optional<double> reproducible_terms)
-    : m_range(range), m_inverse_diagonal(std::move(inverse_diagonal)) {
-  if (reproducible_terms) {
-    m_reproducible.emplace(comm, range, *reproducible_terms, all_reduce);
-  } else {
-    using Kernel = EntryReduction<ResidualTerms<Identity>, PlainSums<2>>;
-    m_parts = decltype(m_parts)("nekbone_k: parts of products", Kernel::n_teams(range));
-    m_sum.emplace(comm, all_reduce);
-  }
-}
-
-template <class First, class Again>
-ResidualProducts FusedVectorOps::sum(const char* label, const First& first,
-                                     const Again& again) const {
-  if (m_reproducible) {
-    const auto sums = m_reproducible->sum(label, first, again);
-    return {sums[0], sums[1]};
-  }
-  EntryReduction<First, PlainSums<2>>{m_range, first, {}, m_parts}.run(label);
-  m_sum->start(m_parts);
-  const EntryValues<2> sums = m_sum->wait();
-  return {sums.values[0], sums.values[1]};
-}
+    : m_range(range),
+      m_inverse_diagonal(std::move(inverse_diagonal)),
+      m_sums(comm, range, all_reduce, reproducible_terms) {}
 
 ResidualProducts FusedVectorOps::products(const DeviceVector<double>& r) const {
   return with_preconditioner(m_inverse_diagonal, [&](const auto& z) {
     const ResidualTerms<std::decay_t<decltype(z)>> terms{r.data(), z};
-    return sum("nekbone_k: products", terms, terms);
+    const auto [r_dot_r, r_dot_z] = m_sums.sum("nekbone_k: products", terms);
+    return ResidualProducts{r_dot_r, r_dot_z};
   });
 }
 
@@ -105,17 +87,19 @@ FlexibleProducts FusedVectorOps::products(const DeviceVector<double>& r,
                                           const DeviceVector<double>& ap,
                                           const DeviceVector<double>& z) const {
   const ProductsWith terms{r.data(), ap.data(), z.data()};
-  const ResidualProducts sums = sum("nekbone_k: flexible products", terms, terms);
-  return {sums.r_dot_r, sums.r_dot_z};
+  const auto [r_dot_z, ap_dot_z] = m_sums.sum("nekbone_k: flexible products", terms);
+  return {r_dot_z, ap_dot_z};
 }
 
 ResidualProducts FusedVectorOps::update_residual(double alpha, const DeviceVector<double>& ap,
                                                  const DeviceVector<double>& r) const {
   return with_preconditioner(m_inverse_diagonal, [&](const auto& z) {
     using M = std::decay_t<decltype(z)>;
-    return sum("nekbone_k: update residual",
-               UpdateResidual<M, GivenAlpha>{{alpha}, z, ap.data(), r.data()},
-               ResidualTerms<M>{r.data(), z});
+    const auto [r_dot_r, r_dot_z] =
+        m_sums.sum("nekbone_k: update residual",
+                   UpdateResidual<M, GivenAlpha>{{alpha}, z, ap.data(), r.data()},
+                   ResidualTerms<M>{r.data(), z});
+    return ResidualProducts{r_dot_r, r_dot_z};
   });
 }
 
@@ -132,9 +116,8 @@ void FusedVectorOps::update_solution_and_direction(double alpha, double beta,
 FusedVectorOps fused_ops(const Communicator& comm, const AssembledSpace& space,
                          const ConstDeviceVector<double>& inverse_diagonal,
                          const AllReduceStrategy& all_reduce) {
-  std::optional<double> reproducible_terms;
-  if (space.is_deterministic()) reproducible_terms = static_cast<double>(space.mesh().total_dofs());
-  return FusedVectorOps(comm, space.range(), inverse_diagonal, all_reduce, reproducible_terms);
+  return FusedVectorOps(comm, space.range(), inverse_diagonal, all_reduce,
+                        space.reproducible_terms());
 }
 
 KokkosKernelsVectorOps::KokkosKernelsVectorOps(const Communicator& comm, VectorRange range,

@@ -9,8 +9,7 @@
 #include "core/communicator.hpp"
 #include "core/entry_reduction.hpp"
 #include "operators/assembled_space.hpp"
-#include "reduce/rank_sum.hpp"
-#include "reduce/reproducible_sum.hpp"
+#include "reduce/product_sums.hpp"
 
 namespace nekbone_k {
 
@@ -39,8 +38,7 @@ concept VectorOperations = requires(const Ops& ops, const DeviceVector<double>& 
 /// `inverse_diagonal` means M = I. Members that return products are collective, because they use
 /// `all_reduce`; so are the constructor and the destructor.
 ///
-/// With `reproducible_terms`, the number of nonzero entries on all ranks together, products do not
-/// depend on the division of the entries among ranks (ReproducibleSums).
+/// For `reproducible_terms` see ProductSums.
 ///
 /// Minimum traffic per entry, in doubles read and written:
 /// - update_residual: 3 (4 with Jacobi),
@@ -70,20 +68,14 @@ class FusedVectorOps {
 
   /// Doubles read and written per entry and iteration.
   int traffic() const {
-    const int again = m_reproducible ? 1 : 0;
+    const int again = m_sums.is_reproducible() ? 1 : 0;
     return m_inverse_diagonal.extent(0) > 0 ? 10 + 2 * again : 8 + again;
   }
 
  private:
-  /// Sums the products of `first`. `again` gives the same terms without changing anything.
-  template <class First, class Again>
-  ResidualProducts sum(const char* label, const First& first, const Again& again) const;
-
   VectorRange m_range;
   ConstDeviceVector<double> m_inverse_diagonal;
-  DeviceVector<EntryValues<2>> m_parts;  // (n_teams)
-  std::optional<RankSum<EntryValues<2>>> m_sum;
-  std::optional<ReproducibleSums<2>> m_reproducible;
+  ProductSums<2> m_sums;
 };
 
 /// The operations on vectors of a space; reproducible if the space is deterministic. Collective.
