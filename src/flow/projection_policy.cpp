@@ -60,7 +60,7 @@ void ProjectionPolicy::count(const Communicator& comm, const FlowSolve& solve,
 
 void ProjectionPolicy::decide() {
   const double saved = m_iterations_without / solves_of_trial - m_iterations_with / m_most;
-  const bool pays = m_cost * m_traffic / m_most <= saved;
+  const bool pays = m_cost * m_traffic / m_most + m_least_saving <= saved;
   if (!pays) m_paused = later_trial * m_most;
   m_until_trial = (pays ? later_trial : first_trial) * m_most;
   m_traffic = m_iterations_with = m_iterations_without = 0;

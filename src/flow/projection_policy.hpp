@@ -28,18 +28,22 @@ struct SolveCost {
 };
 
 /// Decides whether a projection pays. From time to time it tries a few solves without the
-/// projection. If the projection costs more than the iterations that it saves, it pauses for many
-/// solves. The first solves time the cost of the projection in iterations. Later, the cost follows
-/// the traffic, so that a restarted flow decides like an uninterrupted one. With deterministic sums
-/// the projection never pauses, because times differ from run to run.
+/// projection. If the projection does not save enough iterations, it pauses for many solves. The
+/// first solves time the cost of the projection in iterations. Later, the cost follows the traffic,
+/// so that a restarted flow decides like an uninterrupted one.
 class ProjectionPolicy {
  public:
-  /// For spaces of at most `most` vectors.
-  ProjectionPolicy(int most, bool always)
-      : m_most(most), m_always(always), m_until_trial(first_trial * most) {}
+  /// For spaces of at most `most` vectors. The projection shall save, per solve, `least_saving`
+  /// iterations more than it costs. With `always` it never pauses, as deterministic sums need,
+  /// because times differ from run to run.
+  ProjectionPolicy(int most, bool always, double least_saving = 0)
+      : m_most(most),
+        m_always(always),
+        m_least_saving(least_saving),
+        m_until_trial(first_trial * most) {}
 
   /// Forgets all solves. Not collective.
-  void begin() { *this = ProjectionPolicy(m_most, m_always); }
+  void begin() { *this = ProjectionPolicy(m_most, m_always, m_least_saving); }
   /// Whether the next solve shall project.
   bool is_active() const { return m_most > 0 && m_paused == 0 && m_tried_without == 0; }
   /// Whether the corrections are of no use to later solves.
@@ -63,6 +67,7 @@ class ProjectionPolicy {
 
   int m_most;
   bool m_always;
+  double m_least_saving;
   int m_until_trial;        // solves with the projection before the next trial
   int m_tried_without = 0;  // solves that are left of the trial without it
   int m_paused = 0;         // solves that are left of a pause
