@@ -90,7 +90,7 @@ CoarseSolver<T>::CoarseSolver(const Communicator& comm, const AssembledSpace& fi
 
 template <class T>
 void CoarseSolver<T>::restrict_here(const DeviceVector<T>& r) const {
-  m_to_sum.multiply("nekbone_k: restrict to the coarsest", r, m_summed);
+  m_to_sum.multiply("nekbone_k: restrict to replicated levels", r, m_summed);
 }
 
 template <class T>
@@ -108,9 +108,9 @@ void CoarseSolver<T>::sum_over_ranks() const {
 template <class T>
 void CoarseSolver<T>::finish(const DeviceVector<T>& z) const {
   if (m_is_deterministic)
-    m_restriction.multiply("nekbone_k: restrict to the coarsest", m_summed, m_problem->b);
+    m_restriction.multiply("nekbone_k: restrict to replicated levels", m_summed, m_problem->b);
   m_problem->solve();
-  m_prolongation.multiply("nekbone_k: prolong from the coarsest", m_problem->x, z);
+  m_prolongation.multiply("nekbone_k: prolong from replicated levels", m_problem->x, z);
 }
 
 template class CoarseSolver<double>;

@@ -27,14 +27,9 @@ class CoarseSolver {
   CoarseSolver(const Communicator& comm, const AssembledSpace& fine, const LevelPlan& coarse,
                std::unique_ptr<ReplicatedProblem<T>> problem);
 
-  /// z = P M Pᵀ r. Assembled vectors of the finer level, in device memory. Collective.
-  void solve(const DeviceVector<T>& r, const DeviceVector<T>& z) const {
-    restrict_here(r);
-    sum_over_ranks();
-    finish(z);
-  }
-  /// The parts of solve(): the share of this rank in the restricted vector, the sum of all shares,
-  /// and the rest. Only the sum is collective, and waits for the device unless it is_queued().
+  /// In turn: the share of this rank in Pᵀ r, the sum of all shares, and z = P M Pᵀ r. Assembled
+  /// vectors of the finer level, in device memory. Only the sum is collective, and waits for the
+  /// device unless it is_queued().
   void restrict_here(const DeviceVector<T>& r) const;
   void sum_over_ranks() const;
   void finish(const DeviceVector<T>& z) const;

@@ -22,7 +22,10 @@ template <class T>
 Multigrid<T>::Multigrid(const Communicator& comm, AssembledSpace& finest,
                         const GeometricFactors& factors, double lambda,
                         const MultigridOptions& options)
-    : m_comm(comm), m_polynomial(options.polynomial), m_records(options.records) {
+    : m_comm(comm),
+      m_first_level(options.first_level),
+      m_polynomial(options.polynomial),
+      m_records(options.records) {
   const int order = finest.mesh().order();
   const auto orders = options.orders.empty() ? halved_orders(order) : options.orders;
   // Coarser meshes have the lowest order that has DOFs.
@@ -80,14 +83,15 @@ void Multigrid<T>::make_levels(AssembledSpace& finest, const GeometricFactors& f
   }
 }
 
-/// The V-cycle of one rank on the replicated levels.
+/// The V-cycle of one rank on the replicated levels. It is deterministic, so that all ranks find
+/// the same bits: their copies of a DOF must be equal.
 template <class T>
 class Multigrid<T>::ReplicatedCycle final : public ReplicatedProblem<T> {
  public:
   /// `scale` is that of the levels above.
   ReplicatedCycle(const LevelPlan& plan, double lambda, double scale, MultigridOptions options)
       : m_alone(MPI_COMM_SELF),
-        m_space(m_alone, whole_mesh(plan.mesh, plan.order), Summation::ordinary),
+        m_space(m_alone, whole_mesh(plan.mesh, plan.order), Summation::deterministic),
         m_factors(m_space) {
     options.orders = {plan.order};
     m_cycle = std::make_unique<Multigrid>(m_alone, m_space, m_factors, lambda, options);
@@ -120,7 +124,9 @@ void Multigrid<T>::make_coarse_solver(double lambda, const MultigridOptions& opt
   if (first + 1 == plans.size()) {
     problem = std::make_unique<DenseProblem<T>>(plan, lambda, last.scale);
   } else {
-    auto cycle = std::make_unique<ReplicatedCycle>(plan, lambda, last.scale, options);
+    MultigridOptions of_cycle = options;
+    of_cycle.first_level += first;
+    auto cycle = std::make_unique<ReplicatedCycle>(plan, lambda, last.scale, of_cycle);
     m_replicated = &cycle->cycle();
     problem = std::move(cycle);
   }
@@ -251,7 +257,7 @@ void Multigrid<T>::run(std::size_t level) {
 
 template <class T>
 void Multigrid<T>::go_down(std::size_t l) {
-  const Region region("level " + std::to_string(l));
+  const Region region("level " + std::to_string(m_first_level + l));
   m_levels[l].smoother->smooth_from_zero(m_levels[l].v);
   if (l + 1 < m_levels.size())
     m_levels[l].to_next->restrict_to(m_levels[l].v.r, m_levels[l + 1].v.b);
@@ -259,7 +265,7 @@ void Multigrid<T>::go_down(std::size_t l) {
 
 template <class T>
 void Multigrid<T>::go_up(std::size_t l) {
-  const Region region("level " + std::to_string(l));
+  const Region region("level " + std::to_string(m_first_level + l));
   if (l + 1 < m_levels.size())
     m_levels[l].to_next->prolong_to(m_levels[l + 1].v.x, m_levels[l].v.z);
   m_levels[l].smoother->correct_and_smooth(m_levels[l].v);

@@ -104,6 +104,7 @@ class Multigrid {
   LevelPlan m_coarsest;
   std::vector<const GatherScatter*> m_all_gs;  // of all levels
   Multigrid* m_replicated = nullptr;           ///< in the CoarseSolver
+  std::size_t m_first_level;
   ChebyshevKind m_polynomial;
   bool m_records;
   // By level, and by kind and degree of the polynomial.

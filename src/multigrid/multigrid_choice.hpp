@@ -15,7 +15,7 @@ namespace nekbone_k {
 /// The preconditioner that a Chebyshev smoother accelerates.
 enum class SmootherKind {
   jacobi,  ///< the inverse diagonal
-  schwarz  ///< AdditiveSchwarz on levels of order >= least_schwarz_order; others use Jacobi
+  schwarz  ///< AdditiveSchwarz on divided levels of order >= least_schwarz_order; others use Jacobi
 };
 
 /// The name in the input and the report.
@@ -42,7 +42,8 @@ struct MultigridOptions {
   int coarse_dofs = 1000;  ///< most DOFs of the level that is solved directly
   /// Most DOFs of levels that every rank has whole; see plan_levels(). Not if deterministic.
   int replicated_dofs = default_replicated_dofs;
-  bool records = true;  ///< records the kernels of a V-cycle where possible
+  bool records = true;          ///< records the kernels of a V-cycle where possible
+  std::size_t first_level = 0;  ///< number of the finest level in names of regions
 };
 
 /// The choices of a V-cycle that the input pins. The run selects the others.

@@ -41,7 +41,9 @@ struct FineSpace {
   template <class T>
   ById solve(const CoarseSolver<T>& solver, const ById& r) const {
     const auto z = nan_vector<T>(space, mesh);
-    solver.solve(to_assembled_of<T>(space, mesh, r), z);
+    solver.restrict_here(to_assembled_of<T>(space, mesh, r));
+    solver.sum_over_ranks();
+    solver.finish(z);
     return to_ids_of(comm, space, mesh, z);
   }
 

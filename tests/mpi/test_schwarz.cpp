@@ -223,6 +223,7 @@ int iterations(SmootherKind smoother) {
   MultigridOptions options;
   options.smoother = smoother;
   options.coarse_dofs = 20;
+  options.replicated_dofs = 0;
   Multigrid<T> m(comm, space, factors, 0, options);
   const auto& levels = m.levels();
   EXPECT_EQ(levels[0].smoother->schwarz() != nullptr, smoother == SmootherKind::schwarz);
