@@ -67,6 +67,8 @@ void ProjectionPolicy::decide() {
 }
 
 void ProjectionPolicy::archive(const std::string& name, FlowArchive& archive) {
+  int most = m_most;
+  archive.count(name + "/most", most);
   archive.count(name + "/until trial", m_until_trial);
   archive.count(name + "/trial", m_tried_without);
   archive.count(name + "/paused", m_paused);
@@ -74,6 +76,9 @@ void ProjectionPolicy::archive(const std::string& name, FlowArchive& archive) {
   archive.number(name + "/iterations with", m_iterations_with);
   archive.number(name + "/iterations without", m_iterations_without);
   archive.number(name + "/cost", m_cost);
+  if (most == m_most) return;
+  // Trials of a space of another size say little about this one.
+  begin();
 }
 
 }  // namespace nekbone_k

@@ -52,7 +52,8 @@ class ProjectionPolicy {
   bool is_timing() const { return is_active() && !m_always && m_cost == 0; }
   /// Counts a solve. Collective.
   void count(const Communicator& comm, const FlowSolve& solve, const SolveCost& cost);
-  /// Saves or restores everything but times that are not yet complete. Collective.
+  /// Saves or restores everything but times that are not yet complete. Begins anew if the saved
+  /// policy is for another number of vectors. Collective.
   void archive(const std::string& name, FlowArchive& archive);
 
  private:

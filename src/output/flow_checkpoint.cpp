@@ -10,7 +10,7 @@ namespace nekbone_k {
 namespace {
 
 /// The format. The number changes if older and newer programs cannot read each other's files.
-constexpr const char* format = "nekbone-k flow checkpoint 2";
+constexpr const char* format = "nekbone-k flow checkpoint 3";
 
 /// Calls action(component, its assembled vector) for each component of a field.
 template <class Action>

@@ -137,5 +137,18 @@ TEST(ProjectionPolicy, GoesOnFromAnArchive) {
   }
 }
 
+TEST(ProjectionPolicy, BeginsAnewWithAnotherNumberOfVectors) {
+  const Solves solves{.iterations_with = 2.5, .iterations_without = 6, .price = 5};
+  for (const int other : {0, 2, 20}) {
+    ProjectionPolicy saved(other, false), restored(most, false), fresh(most, false);
+    solves.run(saved, 3);
+    MapArchive archive;
+    saved.archive("pressure", archive);
+    archive.restores = true;
+    restored.archive("pressure", archive);
+    EXPECT_EQ(solves.run(restored, 2 * pause), solves.run(fresh, 2 * pause)) << other;
+  }
+}
+
 }  // namespace
 }  // namespace nekbone_k
