@@ -120,7 +120,6 @@ NavierStokes::NavierStokes(const Communicator& comm, FlowElements& elements,
       m_stiffness(stiffness),
       m_preconditioner(std::move(preconditioner)),
       m_options(options),
-      m_all_reduce(all_reduce),
       m_helmholtz(m_space, factors, 1, all_reduce),
       m_velocity_operator(comm, m_helmholtz, all_reduce),
       m_pressure_ops(fused_ops(comm, m_space, {}, all_reduce)),
@@ -260,7 +259,7 @@ FlowSolve NavierStokes::solve_from_guess(const Op& a, ProjectionSpace& space,
       std::max(tolerance.absolute * m_root_volume * residual_scale,
                tolerance.relative * std::sqrt(std::max(0.0, of_guess.b_dot_b - constants)));
   constexpr double negligible = 1e-3;
-  if (constants > negligible * negligible * target * target) {
+  if (std::isfinite(constants) && constants > negligible * negligible * target * target) {
     for (const auto& vector : {v.b, v.v.r})
       subtract_constant(m_space, of_guess.sum / n_dofs, vector);
     of_guess.residual.r_dot_r = std::max(0.0, of_guess.residual.r_dot_r - constants);

@@ -130,7 +130,6 @@ class NavierStokes {
   const EllipticOperator& m_stiffness;
   PressurePreconditioner m_preconditioner;
   FlowOptions m_options;
-  AllReduceStrategy m_all_reduce;
   EllipticOperator m_helmholtz;
   VelocityOperator m_velocity_operator;
   FusedVectorOps m_pressure_ops;            // without a preconditioner

@@ -11,7 +11,7 @@
 namespace nekbone_k {
 
 /// Computes what a solve of A x = b needs before its first iteration, in one kernel and one
-/// all-reduce.
+/// all-reduce, or two of each with reproducible sums.
 class ResidualOfGuess {
  public:
   struct Products {

@@ -399,7 +399,9 @@ void MultigridRun::time_levels(MultigridRecord& record) {
     record.cycle_seconds = below;
     std::visit(
         [&](const auto& m) {
-          if (!m->is_recorded()) return;
+          bool any = false;  // the finest levels may need the host
+          for (std::size_t l = 0; l < m->levels().size(); ++l) any = m->is_recorded(l) || any;
+          if (!any) return;
           m->set_recording(false);
           record.launched_cycle_seconds = usual_seconds([&] { m->cycle(0); });
           m->set_recording(true);

@@ -336,6 +336,8 @@ DecisionKey make_v_cycle_key(const Case& input, const MeshSpec& mesh,
   pin("precision", pins.precision, named);
   key.fields["solver.multigrid.coarse_dofs"] = std::to_string(pins.coarse_dofs);
   pin("replicated_dofs", pins.replicated_dofs, [](int dofs) { return std::to_string(dofs); });
+  // A GPU replays kernels unless the host launches them.
+  key.fields["solver.launch"] = input.launch == CgLaunchChoice::host ? "host" : "auto";
   // Convergence depends on the equation and on the shape of the elements.
   key.fields["lambda"] = fmt::format("{}", input.lambda);
   key.fields["problem"] = name(input.problem);

@@ -178,6 +178,8 @@ TEST_F(Replay, KeyOfAVCycleNamesWhatItDependsOn) {
                     [](Case& other) { other.multigrid.coarse_dofs += 1; });
   expect_difference("solver.multigrid.replicated_dofs was auto, now 500",
                     [](Case& other) { other.multigrid.replicated_dofs = 500; });
+  expect_difference("solver.launch was auto, now host",
+                    [](Case& other) { other.launch = CgLaunchChoice::host; });
   expect_difference("memory limit was none, now 2 GiB",
                     [](Case& other) { other.memory_limit_gib = 2; });
 }
