@@ -10,8 +10,9 @@
 namespace nekbone_k {
 namespace {
 
-constexpr int most = 5;
-constexpr int first_trial = 2 * most, trial = 4, pause = 20 * most;
+constexpr int n_vectors = 5;
+constexpr int solves_before_trial = 2 * n_vectors, solves_of_trial = 4,
+              solves_of_pause = 20 * n_vectors;
 
 /// Solves that take fewer iterations if they project, at a price.
 struct Solves {
@@ -62,34 +63,36 @@ class MapArchive final : public FlowArchive {
 };
 
 TEST(ProjectionPolicy, KeepsAProjectionThatPays) {
-  ProjectionPolicy policy(most, false);
+  ProjectionPolicy policy(n_vectors, false);
   const Solves solves{.iterations_with = 2.5, .iterations_without = 6, .price = 2};
-  EXPECT_EQ(solves.run(policy, first_trial), repeated(true, first_trial));
-  EXPECT_EQ(solves.run(policy, trial), repeated(false, trial));
+  EXPECT_EQ(solves.run(policy, solves_before_trial), repeated(true, solves_before_trial));
+  EXPECT_EQ(solves.run(policy, solves_of_trial), repeated(false, solves_of_trial));
   EXPECT_FALSE(policy.is_paused());
-  EXPECT_EQ(solves.run(policy, pause), repeated(true, pause)) << "the next trial is later";
-  EXPECT_EQ(solves.run(policy, trial), repeated(false, trial));
+  EXPECT_EQ(solves.run(policy, solves_of_pause), repeated(true, solves_of_pause))
+      << "the next trial is later";
+  EXPECT_EQ(solves.run(policy, solves_of_trial), repeated(false, solves_of_trial));
 }
 
 TEST(ProjectionPolicy, PausesOneThatCostsMore) {
-  ProjectionPolicy policy(most, false);
+  ProjectionPolicy policy(n_vectors, false);
   const Solves solves{.iterations_with = 2.5, .iterations_without = 6, .price = 5};
-  solves.run(policy, first_trial + trial);
+  solves.run(policy, solves_before_trial + solves_of_trial);
   EXPECT_TRUE(policy.is_paused());
-  EXPECT_EQ(solves.run(policy, pause), repeated(false, pause));
-  EXPECT_EQ(solves.run(policy, first_trial), repeated(true, first_trial)) << "then it tries again";
-  EXPECT_EQ(solves.run(policy, trial), repeated(false, trial));
+  EXPECT_EQ(solves.run(policy, solves_of_pause), repeated(false, solves_of_pause));
+  EXPECT_EQ(solves.run(policy, solves_before_trial), repeated(true, solves_before_trial))
+      << "then it tries again";
+  EXPECT_EQ(solves.run(policy, solves_of_trial), repeated(false, solves_of_trial));
   policy.begin();
-  EXPECT_EQ(solves.run(policy, first_trial), repeated(true, first_trial));
+  EXPECT_EQ(solves.run(policy, solves_before_trial), repeated(true, solves_before_trial));
 }
 
 TEST(ProjectionPolicy, TriesAgainAfterAPause) {
-  ProjectionPolicy policy(most, false);
+  ProjectionPolicy policy(n_vectors, false);
   Solves{.iterations_with = 2.5, .iterations_without = 3, .price = 5}.run(
-      policy, first_trial + trial + pause);
+      policy, solves_before_trial + solves_of_trial + solves_of_pause);
   // The price in iterations remains that of the first solves, but there is more to save.
   const Solves later{.iterations_with = 2.5, .iterations_without = 9, .price = 5};
-  later.run(policy, first_trial + trial);
+  later.run(policy, solves_before_trial + solves_of_trial);
   EXPECT_FALSE(policy.is_paused());
   EXPECT_TRUE(policy.is_active());
 }
@@ -97,21 +100,21 @@ TEST(ProjectionPolicy, TriesAgainAfterAPause) {
 TEST(ProjectionPolicy, WantsTheLeastSaving) {
   // It saves half an iteration more than it costs.
   const Solves solves{.iterations_with = 1, .iterations_without = 2, .price = 0.5};
-  ProjectionPolicy any(most, false), with_margin(most, false, 1);
-  solves.run(any, first_trial + trial);
-  solves.run(with_margin, first_trial + trial);
+  ProjectionPolicy any(n_vectors, false), with_margin(n_vectors, false, 1);
+  solves.run(any, solves_before_trial + solves_of_trial);
+  solves.run(with_margin, solves_before_trial + solves_of_trial);
   EXPECT_FALSE(any.is_paused());
   EXPECT_TRUE(with_margin.is_paused());
   with_margin.begin();
   const Solves more{.iterations_with = 1, .iterations_without = 4, .price = 0.5};
-  more.run(with_margin, first_trial + trial);
+  more.run(with_margin, solves_before_trial + solves_of_trial);
   EXPECT_FALSE(with_margin.is_paused());
 }
 
 TEST(ProjectionPolicy, NeverPausesWithAlways) {
-  ProjectionPolicy policy(most, true, 1);
+  ProjectionPolicy policy(n_vectors, true, 1);
   const Solves solves{.iterations_with = 6, .iterations_without = 6, .price = 9};
-  EXPECT_EQ(solves.run(policy, pause), repeated(true, pause));
+  EXPECT_EQ(solves.run(policy, solves_of_pause), repeated(true, solves_of_pause));
   EXPECT_FALSE(policy.is_timing());
 }
 
@@ -119,34 +122,37 @@ TEST(ProjectionPolicy, ProjectsOnNoVectorsAtAll) {
   ProjectionPolicy policy(0, false);
   EXPECT_TRUE(policy.is_paused());
   const Solves solves{.iterations_with = 6, .iterations_without = 6, .price = 0};
-  EXPECT_EQ(solves.run(policy, pause), repeated(false, pause));
+  EXPECT_EQ(solves.run(policy, solves_of_pause), repeated(false, solves_of_pause));
 }
 
 // In a trial, in a pause, and between them.
 TEST(ProjectionPolicy, GoesOnFromAnArchive) {
   const Solves solves{.iterations_with = 2.5, .iterations_without = 6, .price = 5};
   for (const int before :
-       {first_trial, first_trial + 2, first_trial + trial + 3, first_trial + trial + pause + 4}) {
-    ProjectionPolicy saved(most, false), restored(most, false);
+       {solves_before_trial, solves_before_trial + 2, solves_before_trial + solves_of_trial + 3,
+        solves_before_trial + solves_of_trial + solves_of_pause + 4}) {
+    ProjectionPolicy saved(n_vectors, false), restored(n_vectors, false);
     solves.run(saved, before);
     MapArchive archive;
     saved.archive("pressure", archive);
     archive.restores = true;
     restored.archive("pressure", archive);
-    EXPECT_EQ(solves.run(restored, 2 * pause), solves.run(saved, 2 * pause)) << before;
+    EXPECT_EQ(solves.run(restored, 2 * solves_of_pause), solves.run(saved, 2 * solves_of_pause))
+        << before;
   }
 }
 
 TEST(ProjectionPolicy, BeginsAnewWithAnotherNumberOfVectors) {
   const Solves solves{.iterations_with = 2.5, .iterations_without = 6, .price = 5};
   for (const int other : {0, 2, 20}) {
-    ProjectionPolicy saved(other, false), restored(most, false), fresh(most, false);
+    ProjectionPolicy saved(other, false), restored(n_vectors, false), fresh(n_vectors, false);
     solves.run(saved, 3);
     MapArchive archive;
     saved.archive("pressure", archive);
     archive.restores = true;
     restored.archive("pressure", archive);
-    EXPECT_EQ(solves.run(restored, 2 * pause), solves.run(fresh, 2 * pause)) << other;
+    EXPECT_EQ(solves.run(restored, 2 * solves_of_pause), solves.run(fresh, 2 * solves_of_pause))
+        << other;
   }
 }
 
