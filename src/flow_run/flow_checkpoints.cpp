@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include "core/errors.hpp"
 #include "core/format.hpp"
@@ -24,7 +25,13 @@ void require_output(const Communicator& comm, const Case& input) {
           "or remove {}",
           place, what, keys));
     std::string why;
-    if (comm.is_root()) why = why_not_replaceable(path);
+    if (comm.is_root()) {
+      std::error_code error;
+      const bool is_other = std::filesystem::exists(path, error) &&
+                            !std::filesystem::is_regular_file(path, error) &&
+                            !std::filesystem::is_directory(path, error);
+      why = is_other ? "it is no regular file" : why_not_replaceable(path);
+    }
     why = comm.broadcast(why);
     if (!why.empty())
       throw InputError(

@@ -46,6 +46,35 @@ class Saving final : public FlowArchive {
   ElementValues m_values;
 };
 
+/// Counts the bytes that Saving writes, on all ranks together.
+class Counting final : public FlowArchive {
+ public:
+  explicit Counting(const AssembledSpace& space) : m_space(space) {}
+
+  /// Names and descriptions of all that is written take some, too.
+  double bytes() const { return m_bytes + 1000.0 * m_pieces; }
+  void number(const std::string&, double&) override { count(sizeof(double)); }
+  void numbers(const std::string&, std::vector<double>& values) override {
+    count(sizeof(double) * static_cast<double>(values.size()));
+  }
+  void field(const std::string&, const DeviceVector<double>& values) override {
+    const BoxMesh& mesh = m_space.mesh();
+    const auto components = static_cast<double>(values.extent(0) / m_space.size());
+    count(sizeof(double) * components * static_cast<double>(mesh.spec().total_elements()) *
+          mesh.nq() * mesh.nq() * mesh.nq());
+  }
+
+ private:
+  void count(double bytes) {
+    m_bytes += bytes;
+    ++m_pieces;
+  }
+
+  const AssembledSpace& m_space;
+  double m_bytes = 0;
+  int m_pieces = 0;
+};
+
 [[noreturn]] void refuse(const Hdf5File& file, const std::string& name) {
   throw FileError(fmt::format("'{}' has invalid numbers '{}'", file.path(), name));
 }
@@ -85,6 +114,9 @@ class Restoring final : public FlowArchive {
 
 void save_flow(const Communicator& comm, const std::string& path, const AssembledSpace& space,
                const CheckpointTexts& texts, const FlowState& state) {
+  Counting count(space);
+  state(count);
+  require_space(comm, path, count.bytes());
   replace_hdf5_file(comm, path, [&](Hdf5File& file) {
     file.write_text("format", format);
     file.write_text("program", version_string);

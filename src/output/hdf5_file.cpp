@@ -336,6 +336,21 @@ void Hdf5File::write_attribute(const std::string&, const std::string&,
 
 #endif
 
+void require_space(const Communicator& comm, const std::string& path, double bytes) {
+  std::string complaint;
+  if (comm.is_root()) {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    const fs::path folder = fs::path(behind_links(path)).parent_path();
+    const fs::space_info space = fs::space(folder.empty() ? "." : folder, error);
+    if (const auto left = static_cast<double>(space.available); !error && left < bytes)
+      complaint = fmt::format("'{}' needs {:.1f} MB, but its file system has {:.1f} MB left", path,
+                              bytes / 1e6, left / 1e6);
+  }
+  complaint = comm.broadcast(complaint);
+  if (!complaint.empty()) throw FileError(complaint);
+}
+
 void replace_hdf5_file(const Communicator& comm, const std::string& path,
                        const std::function<void(Hdf5File&)>& write) {
   const std::string whole = comm.broadcast(behind_links(path)), part = beside(whole, ".part");

@@ -97,6 +97,10 @@ class Hdf5File {
   bool m_writes;
 };
 
+/// Throws FileError if the file system of `path` has less than `bytes` left. After a failed write,
+/// HDF5 may end the program, so find out before. Collective.
+void require_space(const Communicator& comm, const std::string& path, double bytes);
+
 /// Replaces the file at `path`: `write` fills a new one beside it, which is then renamed, so that a
 /// failure leaves the earlier file. Throws FileError. Collective.
 void replace_hdf5_file(const Communicator& comm, const std::string& path,

@@ -436,6 +436,14 @@ class Checkpoints(FlowTest):
                 ({"checkpoint__every": "1", "checkpoint__file": "flow.csv"}, ["which is the series"])):
             self.assert_refused(self.flow(1, **changes), 2, *parts)
 
+    def test_what_is_no_regular_file_stays(self):
+        folder = self.new_folder()
+        os.mkfifo(folder / "fifo")
+        for options in ([], ["--dry-run"]):
+            run = self.flow(1, folder, options, checkpoint__every="1", checkpoint__file="fifo")
+            self.assert_refused(run, 2, "checkpoint.file", "no regular file; name another file")
+            self.assertTrue((folder / "fifo").is_fifo())
+
 
 class Results(FlowTest):
     """Flows that pass."""

@@ -223,6 +223,13 @@ TEST_F(FlowCheckpointTest, IsRefusedIfItIsNone) {
   EXPECT_EQ(complaint("flow.h5"), "none");
 }
 
+TEST_F(FlowCheckpointTest, FindsOutWhetherItFits) {
+  EXPECT_NO_THROW(require_space(m_comm, file(), 1));
+  EXPECT_NO_THROW(require_space(m_comm, "name.h5", 1));
+  EXPECT_THROW(require_space(m_comm, file(), 1e30), FileError);
+  EXPECT_NO_THROW(require_space(m_comm, file("missing/name.h5"), 1e30)) << "others report that";
+}
+
 TEST_F(FlowCheckpointTest, SaysWhatItLacks) {
   Space there(MPI_COMM_WORLD, box({3, 2, 7}), 2), other(MPI_COMM_WORLD, box({2, 2, 7}), 2);
   there.save(file(), there.state(1));
