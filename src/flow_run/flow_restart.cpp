@@ -149,8 +149,9 @@ std::optional<FlowRestart> plan_restart(const Communicator& comm, Case& input) {
     FlowRestart restart{input.restart, checkpoint.count("steps"), checkpoint.number("time"), "",
                         ""};
     if (const std::string why = mismatch(then, input, restart.step); !why.empty())
-      throw InputError(fmt::format("--restart: '{}' {}; take the input of that run, or none",
-                                   input.restart, why));
+      throw InputError(fmt::format(
+          "--restart: '{}' {}; give the input of that run, or begin a new flow without --restart",
+          input.restart, why));
     if (const std::string why = beyond_end(input.flow, restart); !why.empty())
       throw InputError(fmt::format("--restart: '{}' {}", input.restart, why));
     pin_multigrid(then.multigrid, input.multigrid);

@@ -278,8 +278,8 @@ std::vector<Key> make_table() {
               "keys that are `auto` and selects the fastest V-cycle (docs/multigrid.md)."),
       key("solver.multigrid.orders", field(&Case::multigrid, &MultigridChoice::orders),
           OrAuto<FallingIntegers>{{1, max_order}},
-          "Polynomial orders of the levels, from `solver.order` down. Coarser meshes at the lowest "
-          "order follow."),
+          "Polynomial orders of the levels: descending, from `solver.order` to 1 or 2. Coarser "
+          "meshes at the lowest order follow."),
       key("solver.multigrid.smoother", field(&Case::multigrid, &MultigridChoice::smoother),
           OrAuto<Choices<SmootherKind>>{{{SmootherKind::jacobi, SmootherKind::schwarz}}},
           "Preconditioner that the smoother's polynomial accelerates: the diagonal of A, or "

@@ -189,6 +189,7 @@ double Multigrid<T>::least_bytes() const {
 
 template <class T>
 double Multigrid<T>::estimated_bytes(const BoxMesh& finest, const MultigridOptions& options) {
+  if (finest.total_dofs() == 0) return 0;  // an error that others report
   const auto orders = options.orders.empty() ? halved_orders(finest.order()) : options.orders;
   const double vector = sizeof(double) * finest.lattice_volume();
   const double factors = FactorsOf<T>::estimated_bytes(finest);

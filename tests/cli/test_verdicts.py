@@ -73,6 +73,8 @@ class RefusedBeforehand(harness.CliTest):
             with self.subTest(ranks=ranks, orders=orders):
                 self.refused(2, ["order 1 has no DOF", "higher order", "mesh.periodic"], ranks, orders=orders,
                              **changes)
+        self.refused(2, ["order 1 has no DOF"], 0, orders="[1]", solver__order="1",
+                     solver__preconditioner="multigrid", **changes)
 
     def test_more_points_than_a_rank_can_number(self):
         """The case fits into memory, because a made-up /proc/meminfo claims enough."""
