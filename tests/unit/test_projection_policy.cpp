@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
-#include <string>
 #include <vector>
+
+#include "support/number_archive.hpp"
 
 namespace nekbone_k {
 namespace {
@@ -45,22 +45,15 @@ struct Solves {
 
 std::vector<bool> repeated(bool value, int n) { return std::vector<bool>(n, value); }
 
-// Keeps what a policy passes.
-class MapArchive final : public FlowArchive {
- public:
-  bool restores = false;
-  void number(const std::string& name, double& value) override {
-    if (restores)
-      value = m_numbers.at(name);
-    else
-      m_numbers[name] = value;
-  }
-  void numbers(const std::string&, std::vector<double>&) override {}
-  void field(const std::string&, const DeviceVector<double>&) override {}
-
- private:
-  std::map<std::string, double> m_numbers;
-};
+/// Has a policy for `most` vectors go on from another.
+ProjectionPolicy gone_on(ProjectionPolicy& from, int most) {
+  NumberArchive archive;
+  from.archive("pressure", archive);
+  archive.restores = true;
+  ProjectionPolicy policy(most, false);
+  policy.archive("pressure", archive);
+  return policy;
+}
 
 TEST(ProjectionPolicy, KeepsAProjectionThatPays) {
   ProjectionPolicy policy(n_vectors, false);
@@ -131,12 +124,9 @@ TEST(ProjectionPolicy, GoesOnFromAnArchive) {
   for (const int before :
        {solves_before_trial, solves_before_trial + 2, solves_before_trial + solves_of_trial + 3,
         solves_before_trial + solves_of_trial + solves_of_pause + 4}) {
-    ProjectionPolicy saved(n_vectors, false), restored(n_vectors, false);
+    ProjectionPolicy saved(n_vectors, false);
     solves.run(saved, before);
-    MapArchive archive;
-    saved.archive("pressure", archive);
-    archive.restores = true;
-    restored.archive("pressure", archive);
+    ProjectionPolicy restored = gone_on(saved, n_vectors);
     EXPECT_EQ(solves.run(restored, 2 * solves_of_pause), solves.run(saved, 2 * solves_of_pause))
         << before;
   }
@@ -145,12 +135,9 @@ TEST(ProjectionPolicy, GoesOnFromAnArchive) {
 TEST(ProjectionPolicy, BeginsAnewWithAnotherNumberOfVectors) {
   const Solves solves{.iterations_with = 2.5, .iterations_without = 6, .price = 5};
   for (const int other : {0, 2, 20}) {
-    ProjectionPolicy saved(other, false), restored(n_vectors, false), fresh(n_vectors, false);
+    ProjectionPolicy saved(other, false), fresh(n_vectors, false);
     solves.run(saved, 3);
-    MapArchive archive;
-    saved.archive("pressure", archive);
-    archive.restores = true;
-    restored.archive("pressure", archive);
+    ProjectionPolicy restored = gone_on(saved, n_vectors);
     EXPECT_EQ(solves.run(restored, 2 * solves_of_pause), solves.run(fresh, 2 * solves_of_pause))
         << other;
   }

@@ -4,30 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
-#include <string>
 #include <vector>
+
+#include "support/number_archive.hpp"
 
 namespace nekbone_k {
 namespace {
-
-/// Keeps numbers in memory.
-class NumberArchive final : public FlowArchive {
- public:
-  bool restores = false;
-
-  void number(const std::string& name, double& value) override {
-    if (restores)
-      value = m_kept.at(name);
-    else
-      m_kept[name] = value;
-  }
-  void numbers(const std::string&, std::vector<double>&) override { FAIL() << "not expected"; }
-  void field(const std::string&, const DeviceVector<double>&) override { FAIL() << "no field"; }
-
- private:
-  std::map<std::string, double> m_kept;
-};
 
 FlowCase flow_case(double dt, double end_time, double cfl = 0, int steps = 0, int time_order = 3) {
   FlowCase flow;
