@@ -59,9 +59,9 @@ class Counting final : public FlowArchive {
   }
   void field(const std::string&, const DeviceVector<double>& values) override {
     const BoxMesh& mesh = m_space.mesh();
-    const auto components = static_cast<double>(values.extent(0) / m_space.size());
-    count(sizeof(double) * components * static_cast<double>(mesh.spec().total_elements()) *
-          mesh.nq() * mesh.nq() * mesh.nq());
+    const std::size_t components = values.extent(0) / m_space.size();
+    count(sizeof(double) * static_cast<double>(components) *
+          static_cast<double>(mesh.spec().total_elements()) * mesh.nq() * mesh.nq() * mesh.nq());
   }
 
  private:

@@ -121,7 +121,7 @@ FusedVectorOps fused_ops(const Communicator& comm, const AssembledSpace& space,
 }
 
 KokkosKernelsVectorOps::KokkosKernelsVectorOps(const Communicator& comm, VectorRange range,
-                                               ConstDeviceVector<double> inverse_diagonal)
+                                               const ConstDeviceVector<double>& inverse_diagonal)
     : m_comm(comm), m_range(range), m_inverse_diagonal(inverse_diagonal) {
   if (inverse_diagonal.extent(0) > 0)
     m_z = DeviceVector<double>("nekbone_k: preconditioned residual", inverse_diagonal.extent(0));

@@ -93,7 +93,7 @@ FusedVectorOps fused_ops(const Communicator& comm, const AssembledSpace& space,
 class KokkosKernelsVectorOps {
  public:
   KokkosKernelsVectorOps(const Communicator& comm, VectorRange range,
-                         ConstDeviceVector<double> inverse_diagonal);
+                         const ConstDeviceVector<double>& inverse_diagonal);
 
   ResidualProducts products(const DeviceVector<double>& r) const;
   ResidualProducts update_residual(double alpha, const DeviceVector<double>& ap,

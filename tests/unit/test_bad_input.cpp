@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Error messages for mistakes in the input: place, key, given value and allowed values.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <mpi.h>
@@ -786,8 +787,7 @@ TEST(BadInputMessage, IsShortForLongValues) {
 TEST(BadInputMessage, ComesSoonForAliasesOfAliases) {
   std::string text = "a0: &a0 [1]\n";
   for (int i = 1; i < 30; ++i) {
-    const std::string last = std::to_string(i - 1), next = std::to_string(i);
-    text += "a" + next + ": &a" + next + " [*a" + last + ", *a" + last + "]\n";
+    text += fmt::format("a{0}: &a{0} [*a{1}, *a{1}]\n", i, i - 1);
   }
   EXPECT_THAT(message_of([&] { parse_case(text, "x.yaml", {}, 1); }),
               HasSubstr("too many values; allowed: at most 100000 in the whole input"));
