@@ -212,8 +212,9 @@ class Assembly {
   static bool is_simd_run(const Run& run) { return run.stride == 1 && run.n >= 16; }
 
   /// Calls action(distances) with the distances of the points of a row from its first point. Faces,
-  /// edges and corners of the elements of a box have 2, 4 or 8 points. For these, `distances` is an
-  /// array of that size, so that loops over it unroll.
+  /// edges and corners of the elements of a box have 2, 4 or 8 points; on a face between ranks, a
+  /// rank has half of them. For these, `distances` is an array of that size, so that loops over it
+  /// unroll.
   template <class Action>
   static void with_distances(const IndexList& points, const Action& action) {
     const auto copied = [&]<std::size_t count>(std::array<LocalIndex, count> distances) {
@@ -221,6 +222,8 @@ class Assembly {
       action(distances);
     };
     switch (points.count()) {
+      case 1:
+        return copied(std::array<LocalIndex, 1>());
       case 2:
         return copied(std::array<LocalIndex, 2>());
       case 4:
