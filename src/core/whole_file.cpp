@@ -54,6 +54,14 @@ bool flush_to_disk(int file) {
   return fsync(file) == 0 || errno == EINVAL || errno == ENOSYS || errno == ENOTSUP;
 }
 
+/// Why a file must not take the place of `target`: a rename would replace a device or a pipe.
+std::string why_not_a_file(const std::string& target) {
+  std::error_code error;
+  const fs::file_status status = fs::status(target, error);
+  if (fs::is_directory(status)) return std::strerror(EISDIR);
+  return fs::exists(status) && !fs::is_regular_file(status) ? "it is no regular file" : "";
+}
+
 }  // namespace
 
 std::string behind_links(const std::string& path) {
@@ -70,6 +78,7 @@ std::string behind_links(const std::string& path) {
 
 std::string replace_file(const std::string& path, const std::string& text, Flush flush) {
   const std::string target = behind_links(path);
+  if (std::string why = why_not_a_file(target); !why.empty()) return why;
   const NewFile made = make_file(folder_of(target));
   if (made.file < 0) return std::strerror(errno);
   bool good = write_whole(made.file, text) && (flush == Flush::no || flush_to_disk(made.file));
@@ -88,8 +97,9 @@ std::string why_not_replaceable(const std::string& path) {
   std::error_code error;
   const fs::file_status status = fs::symlink_status(path, error);
   if (status.type() == fs::file_type::none) return error.message();  // e.g. the name is too long
-  if (fs::is_directory(path, error)) return std::strerror(EISDIR);
-  const NewFile made = make_file(folder_of(behind_links(path)));
+  const std::string target = behind_links(path);
+  if (std::string why = why_not_a_file(target); !why.empty()) return why;
+  const NewFile made = make_file(folder_of(target));
   if (made.file < 0) return std::strerror(errno);
   close(made.file);
   unlink(made.name.c_str());

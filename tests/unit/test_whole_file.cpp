@@ -3,6 +3,7 @@
 #include "core/whole_file.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>  // mkfifo
 #include <unistd.h>
 
 #include <filesystem>
@@ -54,6 +55,17 @@ TEST_F(WholeFile, WhatCannotBeReplacedStaysAsItWas) {
   EXPECT_NE(replace_file(path("missing/file"), "text"), "");
   EXPECT_TRUE(fs::is_directory(path("folder/with something")));
   EXPECT_EQ(files(), 1);
+}
+
+TEST_F(WholeFile, WhatIsNoFileStaysWhatItIs) {
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  fs::create_symlink("pipe", path("link"));
+  for (const char* name : {"pipe", "link"}) {
+    EXPECT_NE(why_not_replaceable(path(name)).find("no regular file"), std::string::npos);
+    EXPECT_NE(replace_file(path(name), "text").find("no regular file"), std::string::npos);
+  }
+  EXPECT_TRUE(fs::is_fifo(path("pipe")));
+  EXPECT_EQ(files(), 2);
 }
 
 TEST_F(WholeFile, FilesOfOthersWithTheSameProcessIdStayAsTheyAre) {
