@@ -14,7 +14,7 @@ namespace {
 /// Rows that a report keeps, at most; the file has all.
 constexpr std::size_t most_rows = 2000;
 
-/// Steps whose times are kept, at most; further ones take the place of every second.
+/// Steps whose times are kept, at most.
 constexpr std::size_t most_steps = 20000;
 
 /// The numbers of a row, for checkpoints: all but the reference, which is that of the run.
@@ -94,7 +94,7 @@ void FlowHistory::add_row(const NavierStokes& flow, const FlowStep& step) {
   compare(row);
   if (m_files.series) m_files.series->add(row);
   m_last_row = row;
-  keep(row);
+  m_row_thinning.add(m_record.rows, most_rows, row);
 }
 
 void FlowHistory::add_step(const FlowStep& step) {
@@ -106,15 +106,8 @@ void FlowHistory::add_step(const FlowStep& step) {
   m_step_seconds = made.parts.total();
   m_record.seconds += m_step_seconds;
   m_seconds_since_row += m_step_seconds;
-  if (m_record.steps++ % m_keep_step_every != 0) return;
-  if (m_steps.size() >= most_steps) {
-    std::vector<Step> kept;
-    for (std::size_t s = 0; s < m_steps.size(); s += 2) kept.push_back(m_steps[s]);
-    m_steps = std::move(kept);
-    m_keep_step_every *= 2;
-    if ((m_record.steps - 1) % m_keep_step_every != 0) return;
-  }
-  m_steps.push_back(made);
+  ++m_record.steps;
+  m_step_thinning.add(m_steps, most_steps, made);
 }
 
 void FlowHistory::sum_up() {
@@ -174,18 +167,6 @@ void FlowHistory::sum_up_parts(std::size_t begin) {
   m_record.part_bytes = {bytes[0], bytes[1], bytes[2], bytes[3]};
 }
 
-void FlowHistory::keep(const FlowRow& row) {
-  if (m_n_rows++ % m_keep_every != 0) return;
-  // Every second row goes when there are too many.
-  if (m_record.rows.size() >= most_rows) {
-    std::vector<FlowRow> kept;
-    for (std::size_t r = 0; r < m_record.rows.size(); r += 2) kept.push_back(m_record.rows[r]);
-    m_record.rows = std::move(kept);
-    m_keep_every *= 2;
-  }
-  m_record.rows.push_back(row);
-}
-
 void FlowHistory::compare(FlowRow& row) {
   if (m_files.reference) row.reference = m_files.reference->enstrophy(row.time);
   if (!row.reference || !(*row.reference > 0)) return;
@@ -202,12 +183,12 @@ void FlowHistory::archive(FlowArchive& archive) {
   for (const double number : numbers_of(m_last_row)) last.push_back(number);
   archive.numbers("rows", rows);
   archive.numbers("last row", last);
-  archive.count("number of rows", m_n_rows);
-  archive.count("rows kept every", m_keep_every);
+  archive.count("number of rows", m_row_thinning.given);
+  archive.count("rows kept every", m_row_thinning.every);
   archive.number("seconds since row", m_seconds_since_row);
   archive.require_valid("rows", are_rows(rows));
   archive.require_valid("last row", last.size() == row_length && are_rows(last));
-  archive.require_valid("rows kept every", m_keep_every > 0);
+  archive.require_valid("rows kept every", m_row_thinning.every > 0);
   m_record.rows.clear();
   for (std::size_t at = 0; at < rows.size(); at += row_length)
     m_record.rows.push_back(row_of(&rows[at]));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/communicator.hpp"
+#include "core/thinning.hpp"
 #include "flow/navier_stokes.hpp"
 #include "flow_run/flow_files.hpp"
 #include "input/case.hpp"
@@ -42,7 +43,6 @@ class FlowHistory {
   void sum_up_parts(std::size_t begin);
   /// Compares the enstrophy of a row with the reference at its time, if there is one.
   void compare(FlowRow& row);
-  void keep(const FlowRow& row);
 
   const Communicator& m_comm;
   const Case& m_input;
@@ -51,14 +51,13 @@ class FlowHistory {
   FlowRecord& m_record;
   FlowSums m_sums;
   FlowRow m_last_row;
-  int m_n_rows = 0, m_keep_every = 1;
+  Thinning m_row_thinning, m_step_thinning;
   double m_seconds_since_row = 0;
   struct Step {
     FlowStep made;
     FlowParts parts;  // s, on the slowest rank
   };
   std::vector<Step> m_steps;
-  int m_keep_step_every = 1;
   double m_step_seconds = 0;
 };
 
