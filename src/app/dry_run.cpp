@@ -187,7 +187,8 @@ bool dry_run(const Communicator& comm, Case given) {
   RunRecord record;
   record.input = plan.input;
   record.machine = make_machine_record(comm);
-  for (const std::string& warning : {plan.separate_jobs, nothing_exchanged(input, comm.size())})
+  for (const std::string& warning : {plan.separate_jobs, replaced_checkpoint(comm, input),
+                                     nothing_exchanged(input, comm.size())})
     if (!warning.empty()) record.machine.warnings.push_back(warning);
   TuningWatch watch(comm, input.tuning_journal, input.tuning_patience, record.machine);
   const Skipped skipped = find_skipped(comm, input, watch);

@@ -124,8 +124,11 @@ class Run {
   /// Describes and measures the machine. Excludes strategies that need what failed in `trial`.
   void measure_machine(const MpiTrial& trial) {
     MachineRecord& machine = m_record.machine = make_machine_record(m_comm);
-    m_record.warn(m_plan.separate_jobs);
-    if (!m_plan.separate_jobs.empty()) machine.warnings.push_back(m_plan.separate_jobs);
+    for (const std::string& warning : {m_plan.separate_jobs, replaced_checkpoint(m_comm, input())})
+      if (!warning.empty()) {
+        m_record.warn(warning);
+        machine.warnings.push_back(warning);
+      }
     m_record.warn(nothing_exchanged(input(), m_comm.size()));
     m_load.emplace(m_comm.rank(), m_plan.layout, machine);
     if (input().measure_bandwidth) {

@@ -24,15 +24,7 @@ void require_output(const Communicator& comm, const Case& input) {
           "{}: this build has no parallel HDF5, so it cannot write {}; install it and build again, "
           "or remove {}",
           place, what, keys));
-    std::string why;
-    if (comm.is_root()) {
-      std::error_code error;
-      const bool is_other = std::filesystem::exists(path, error) &&
-                            !std::filesystem::is_regular_file(path, error) &&
-                            !std::filesystem::is_directory(path, error);
-      why = is_other ? "it is no regular file" : why_not_replaceable(path);
-    }
-    why = comm.broadcast(why);
+    const std::string why = comm.broadcast(comm.is_root() ? why_not_replaceable(path) : "");
     if (!why.empty())
       throw InputError(
           fmt::format("{}: '{}' cannot be written: {}; name another file", place, path, why));
@@ -42,6 +34,22 @@ void require_output(const Communicator& comm, const Case& input) {
             "checkpoint.every and checkpoint.before_walltime");
   if (input.output.every > 0)
     require(input.place("output.file"), "fields", field_file(input.output.file, 0), "output.every");
+}
+
+std::string replaced_checkpoint(const Communicator& comm, const Case& input) {
+  if (!input.is_flow() || !input.checkpoint.is_on()) return {};
+  const std::string& path = input.checkpoint.file;
+  std::string warning;
+  if (comm.is_root()) {
+    std::error_code error;
+    if (std::filesystem::exists(path, error) &&
+        !std::filesystem::equivalent(path, input.restart, error))
+      warning = fmt::format(
+          "{}: '{}' is the checkpoint of an earlier run, and this run will replace it; to keep it, "
+          "name another file, and to continue that run, give --restart {}",
+          input.place("checkpoint.file"), path, path);
+  }
+  return comm.broadcast(warning);
 }
 
 FlowCheckpoints::FlowCheckpoints(const Communicator& comm, const CheckpointCase& checkpoint,

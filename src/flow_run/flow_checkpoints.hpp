@@ -18,6 +18,9 @@ namespace nekbone_k {
 /// write them or their files cannot be written. Collective.
 void require_output(const Communicator& comm, const Case& input);
 
+/// A warning that the run replaces the checkpoint of another run, or nothing. Collective.
+std::string replaced_checkpoint(const Communicator& comm, const Case& input);
+
 /// Saves a flow every few steps, at its end, when the job is asked to end by a signal, and before
 /// its wall time ends; see CheckpointCase. Does nothing if the case has no checkpoints.
 class FlowCheckpoints {

@@ -58,9 +58,15 @@ void check_initial(const Communicator& comm, const Case& input) {
 
 std::optional<FlowReference> read_reference(const Communicator& comm, const Case& input) {
   if (input.reference.empty()) return {};
+  const std::string place = input.place("verification.reference");
   std::string text;
-  on_root(comm, input.place("verification.reference"), [&] { text = text_of(input.reference); });
-  return FlowReference(comm.broadcast(std::move(text)), input.reference);
+  on_root(comm, place, [&] { text = text_of(input.reference); });
+  text = comm.broadcast(std::move(text));
+  try {
+    return FlowReference(text, input.reference);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}", place, error.what()));
+  }
 }
 
 }  // namespace

@@ -412,6 +412,19 @@ class Checkpoints(FlowTest):
             self.assertIn("Would run the flow from step 22, time 0.1, of whole.h5, at order 3 " + end,
                           " ".join(run.out.split()), str(run))
 
+    def test_a_new_run_says_that_it_replaces_a_checkpoint(self):
+        first = self.flow(1, checkpoint__every="100")
+        self.check_passed(first)
+        file = "nekbone-k-checkpoint.h5"
+        warning = f"'{file}' is the checkpoint of an earlier run, and this run will replace it"
+        self.assertNotIn("earlier run", first.out)
+        for options in (["--dry-run"], []):
+            second = self.flow(2, first.folder, options, checkpoint__every="100")
+            self.assertEqual(second.code, 0, str(second))
+            self.assertIn(warning, " ".join(second.out.split()), str(second))
+        # One that goes on from it replaces it by what is meant to.
+        self.assertNotIn("earlier run", self.restarted(first, 1, checkpoint__every="100", flow__end_time="0.14").out)
+
     def test_files_that_would_overwrite_a_checkpoint(self):
         first = self.flow(1, checkpoint__every="100")
         self.check_passed(first)
@@ -706,7 +719,7 @@ class Refusals(FlowTest):
         cases = [
             (None, ["--set verification.reference=a.txt: verification.reference: 'a.txt' cannot be read: "
                     "No such file", 'or ""']),
-            ("1 2 3 4\n2 3 4 five\n", ["a.txt:2: needs four numbers"]),
+            ("1 2 3 4\n2 3 4 five\n", ["verification.reference: a.txt:2: needs four numbers"]),
             ("1 0 0 2\n1 0 0 2\n", ["a.txt:2: time 1 follows time 1; times must rise"]),
             ("1 0 0 2\n", ["a.txt: has 1 line of time, energy", "at least 4"]),
             ("", ["a.txt: has 0 lines"]),
