@@ -116,4 +116,8 @@ if command -v pkg-config >/dev/null && command -v mpicc >/dev/null; then
     if mpirun -np 1 "$work/like_nek" bad >"$work/out" 2>&1; then fail "a wrong handle is accepted"; fi
     grep -q 'gs_op: no handle has the number 1' "$work/out" || fail "a wrong handle is not named"
   fi
+  if NEKBONE_K_GSLIB_OPTIONS=speed=1 mpirun -np 3 "$work/time_gslib" --quick >"$work/out" 2>&1; then
+    fail "a wrong option is accepted"
+  fi
+  [[ $(grep -c "gs_setup: .*speed" "$work/out") == 1 ]] || fail "a wrong option is not named once"
 fi

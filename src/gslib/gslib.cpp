@@ -313,9 +313,13 @@ nekbone_k_gs* make_gs(const long long* id, std::size_t n, MPI_Comm comm, const s
   std::vector<std::int64_t> ids(n);
   for (std::size_t p = 0; p < n; ++p) ids[p] = id[p] < 0 ? -id[p] : id[p];
   nekbone_k_gs* gs = nullptr;
-  require_ok(
-      nekbone_k_gs_create(comm, static_cast<std::int64_t>(n), ids.data(), options.c_str(), &gs),
-      function);
+  const int code =
+      nekbone_k_gs_create(comm, static_cast<std::int64_t>(n), ids.data(), options.c_str(), &gs);
+  // Only these come with the same text on every rank, unless a rank has no communicator.
+  const bool is_common =
+      (code == NEKBONE_K_GS_INVALID || code == NEKBONE_K_GS_UNAVAILABLE) && comm != MPI_COMM_NULL;
+  if (is_common) nekbone_k::gslib::die_together(function, nekbone_k_gs_error_text(), comm);
+  require_ok(code, function);
   return gs;
 }
 

@@ -9,9 +9,26 @@
 
 namespace nekbone_k::gslib {
 
-void die(const char* function, const std::string& why) {
+namespace {
+
+void say_why(const char* function, const std::string& why) {
   std::fprintf(stderr, "libnekbone_k_gslib: %s: %s\n", function, why.c_str());
   std::fflush(stderr);
+}
+
+}  // namespace
+
+void die_together(const char* function, const std::string& why, MPI_Comm comm) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  if (rank == 0) say_why(function, why);
+  MPI_Barrier(comm);  // no rank ends the job before the message is out
+  MPI_Abort(MPI_COMM_WORLD, 1);
+  std::exit(1);
+}
+
+void die(const char* function, const std::string& why) {
+  say_why(function, why);
   int is_running = 0;
   if (MPI_Initialized(&is_running) == MPI_SUCCESS && is_running != 0) MPI_Abort(MPI_COMM_WORLD, 1);
   std::exit(1);
