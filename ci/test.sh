@@ -119,6 +119,7 @@ if [[ $all == true ]]; then
   extra "MPICH" ci/check-mpich.sh
   extra "compile for NVIDIA GPUs" ci/check-cuda.sh
   extra "compile for AMD GPUs" ci/check-hip.sh
+  extra "commands of the container" packaging/run_container_recipe.py "ORDERS=1;3;5"
 fi
 
 echo "=== $((SECONDS - start)) s, of which"

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # nk_nccl: NCCL or RCCL if the backend can use it and CMake finds it; otherwise empty. NCCL_ROOT
 # names an additional place to search.
+option(NEKBONE_K_NCCL "Use NCCL or RCCL if it is there" ON)
 add_library(nk_nccl INTERFACE)
 set(NEKBONE_K_HAVE_NCCL OFF)
-if(NEKBONE_K_BACKEND STREQUAL "cuda")
+if(NOT NEKBONE_K_NCCL)
+  message(STATUS "NCCL: not used (NEKBONE_K_NCCL is OFF)")
+elseif(NEKBONE_K_BACKEND STREQUAL "cuda")
   set(nk_nccl_header nccl.h)
   set(nk_nccl_names nccl libnccl.so.2) # Python's wheels have only the second name
 elseif(NEKBONE_K_BACKEND STREQUAL "hip")

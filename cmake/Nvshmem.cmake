@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # nk_nvshmem: NVSHMEM if the backend can use it and CMake finds it; otherwise empty. NVSHMEM_ROOT
 # names an additional place to search. Only the host library is needed.
+option(NEKBONE_K_NVSHMEM "Use NVSHMEM if it is there" ON)
 add_library(nk_nvshmem INTERFACE)
 set(NEKBONE_K_HAVE_NVSHMEM OFF)
-if(NEKBONE_K_BACKEND STREQUAL "cuda")
+if(NOT NEKBONE_K_NVSHMEM)
+  message(STATUS "NVSHMEM: not used (NEKBONE_K_NVSHMEM is OFF)")
+elseif(NEKBONE_K_BACKEND STREQUAL "cuda")
   find_path(NEKBONE_K_NVSHMEM_INCLUDE nvshmem_host.h HINTS ${NVSHMEM_ROOT} ENV NVSHMEM_ROOT
             PATH_SUFFIXES include nvshmem_13 nvshmem_12)
   # Python's wheels have only the second name.

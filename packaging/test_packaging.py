@@ -19,6 +19,8 @@ import tempfile
 import types
 import unittest
 
+from run_container_recipe import instructions
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 SPACK = HERE / "spack/spack_repo/nekbone_k/packages/nekbone_k/package.py"
@@ -150,12 +152,13 @@ class SpackTest(unittest.TestCase):
                 ("+openmp +hdf5 +library", {}, {"NEKBONE_K_BACKEND": "openmp", "NEKBONE_K_LIBRARY": "ON",
                                                 "NEKBONE_K_HDF5": "ON", "NEKBONE_K_TESTS": "OFF",
                                                 "NEKBONE_K_ORDERS": "3;7;11"}),
-                ("", {}, {"NEKBONE_K_BACKEND": "serial", "NEKBONE_K_HDF5": "OFF", "NEKBONE_K_LIBRARY": "OFF"}),
+                ("", {}, {"NEKBONE_K_BACKEND": "serial", "NEKBONE_K_HDF5": "OFF", "NEKBONE_K_LIBRARY": "OFF",
+                          "NEKBONE_K_NCCL": "OFF", "NEKBONE_K_NVSHMEM": "OFF"}),
                 ("+tests", {}, {"NEKBONE_K_TESTS": "ON"}),
                 ("+cuda +nccl +nvshmem +openmp", {"cuda_arch": ("90",)},
                  {"NEKBONE_K_BACKEND": "cuda", "NEKBONE_K_LIBRARY": "OFF", "CMAKE_CUDA_ARCHITECTURES": "90",
-                  "NCCL_ROOT": "/nccl", "NVSHMEM_ROOT": "/nvshmem"}),
-                ("+rocm +nccl", {}, {"NEKBONE_K_BACKEND": "hip", "NCCL_ROOT": "/rccl"})):
+                  "NEKBONE_K_NCCL": "ON", "NEKBONE_K_NVSHMEM": "ON", "NCCL_ROOT": "/nccl", "NVSHMEM_ROOT": "/nvshmem"}),
+                ("+rocm +nccl", {}, {"NEKBONE_K_BACKEND": "hip", "NEKBONE_K_NVSHMEM": "OFF", "NCCL_ROOT": "/rccl"})):
             arguments = self.arguments(spec, **values)
             for name, value in expected.items():
                 self.assertEqual(arguments[name], value, f"{spec}: {name}")
@@ -386,13 +389,6 @@ class EasyBuildTest(unittest.TestCase):
         self.assertGreaterEqual([int(part) for part in version.split(".")], [int(part) for part in oldest])
 
 
-def instructions(text):
-    """The instructions of a Containerfile, each as a word and the rest in one line."""
-    lines = [line for line in text.splitlines() if not line.startswith("#")]
-    joined = re.sub(r"\\\n", " ", "\n".join(lines))
-    return [line.split(None, 1) for line in joined.splitlines() if line.strip()]
-
-
 class ContainerTest(unittest.TestCase):
     def test_containerfile(self):
         parts = instructions(CONTAINER.read_text(encoding="utf-8"))
@@ -402,7 +398,7 @@ class ContainerTest(unittest.TestCase):
             self.assertRegex(image, r"^[a-z/.]+:[\w.-]+$")
             self.assertNotIn("latest", image)
         for word, rest in parts:
-            self.assertIn(word, {"FROM", "RUN", "COPY", "ENV", "WORKDIR", "USER", "CMD"})
+            self.assertIn(word, {"FROM", "ARG", "RUN", "COPY", "ENV", "WORKDIR", "USER", "CMD"})
             if word == "RUN":
                 check = subprocess.run(["bash", "-n", "-c", rest], capture_output=True, text=True, check=False)
                 self.assertEqual(check.returncode, 0, f"{rest}\n{check.stderr}")

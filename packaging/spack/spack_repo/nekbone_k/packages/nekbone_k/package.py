@@ -104,6 +104,8 @@ class NekboneK(CMakePackage, CudaPackage, ROCmPackage):
             self.define("NEKBONE_K_ORDERS", list(orders)),
             self.define("NEKBONE_K_LIBRARY", spec.satisfies("+library")),
             self.define_from_variant("NEKBONE_K_HDF5", "hdf5"),
+            self.define("NEKBONE_K_NCCL", spec.satisfies("+nccl")),
+            self.define("NEKBONE_K_NVSHMEM", spec.satisfies("+nvshmem")),
             self.define_from_variant("NEKBONE_K_TESTS", "tests"),
             self.define("NEKBONE_K_BENCH", False),
             self.define("CMAKE_UNITY_BUILD", True),  # as in CMakePresets.json
