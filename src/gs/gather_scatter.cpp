@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 
 #include "core/errors.hpp"
 
@@ -16,32 +15,6 @@ struct Numbering {
   LocalIndex n_rows = 0;
   std::vector<LocalIndex> point_rows;
 };
-
-/// Renumbers the rows that are not shared, in groups of `at_once` rows, so that rows whose points
-/// have equal distances follow each other. They form runs, which a CPU handles without a branch per
-/// row. Small groups keep rows and points in memory order.
-void group_alike_rows(Numbering& numbering) {
-  constexpr LocalIndex at_once = 512;
-  const LocalIndex n_shared = numbering.plan.n_shared(), n_rows = numbering.n_rows;
-  // Per row: its last point so far, and a hash of the distances between its points.
-  std::vector<LocalIndex> last_point(n_rows, -1);
-  std::vector<std::uint64_t> pattern(n_rows, 0);
-  for (std::size_t p = 0; p < numbering.point_rows.size(); ++p) {
-    const LocalIndex row = numbering.point_rows[p], point = static_cast<LocalIndex>(p);
-    if (row == Assembly::no_row) continue;
-    if (last_point[row] >= 0)
-      pattern[row] = (pattern[row] + (point - last_point[row])) * 0x9e37'79b9'7f4a'7c15ULL;
-    last_point[row] = point;
-  }
-  std::vector<LocalIndex> old_rows(n_rows), new_rows(n_rows);
-  std::iota(old_rows.begin(), old_rows.end(), 0);
-  for (LocalIndex begin = n_shared; begin < n_rows; begin += at_once)
-    std::stable_sort(old_rows.begin() + begin, old_rows.begin() + std::min(begin + at_once, n_rows),
-                     [&](LocalIndex a, LocalIndex b) { return pattern[a] < pattern[b]; });
-  for (LocalIndex row = 0; row < n_rows; ++row) new_rows[old_rows[row]] = row;
-  for (LocalIndex& row : numbering.point_rows)
-    if (row != Assembly::no_row) row = new_rows[row];
-}
 
 Numbering number_points(const Communicator& comm, std::span<const GlobalId> ids) {
   if (comm.max(static_cast<std::int64_t>(ids.size())) > std::numeric_limits<LocalIndex>::max())
@@ -79,8 +52,6 @@ Numbering number_points(const Communicator& comm, std::span<const GlobalId> ids)
     if (row == Assembly::no_row && multiplicity[group] > 1) row = numbering.n_rows++;
     numbering.point_rows[p] = row;
   }
-  // Not on a GPU: there, threads of neighbouring rows should read neighbouring points.
-  if (is_host_device) group_alike_rows(numbering);
   return numbering;
 }
 
@@ -98,7 +69,8 @@ GatherScatter::GatherScatter(const Communicator& comm, HaloPlan plan, Assembly a
 GatherScatter::GatherScatter(const Communicator& comm, std::span<const GlobalId> point_ids)
     : GatherScatter([&] {
         Numbering numbering = number_points(comm, point_ids);
-        Assembly assembly(numbering.n_rows, numbering.point_rows);
+        Assembly assembly(numbering.n_rows, numbering.point_rows, Assembly::ByNumber(),
+                          numbering.plan.n_shared());
         return GatherScatter(comm, std::move(numbering.plan), std::move(assembly));
       }()) {}
 
