@@ -4,7 +4,7 @@
 # it there with find_package only, runs each on one and three ranks, and checks what it prints. Also
 # checks the symbols and the SONAMEs of the libraries, and programs that are built with pkg-config.
 #   ci/check-install.sh [BUILD_FOLDER]     (default: build/openmp)
-# Exits with 77 if the build has sanitizers, which programs of other compilers cannot load.
+# Exits with 77 for a build with sanitizers: the example programs cannot load it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=${1:-build/openmp}
@@ -20,7 +20,7 @@ export OMP_NUM_THREADS=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
   OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_vader_single_copy_mechanism=none \
   PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 
-# Public headers give no warnings in programs that want none.
+# The public headers must compile without warnings.
 export CFLAGS="-std=c99 -Wall -Wextra -Wpedantic -Wstrict-prototypes -Werror" \
   CXXFLAGS="-Wall -Wextra -Wpedantic -Wshadow -Werror" FFLAGS="-std=f2008 -Wall -Wextra"
 
@@ -93,9 +93,19 @@ if command -v pkg-config >/dev/null && command -v mpicc >/dev/null; then
   # shellcheck disable=SC2046,SC2086 # lists of options
   quietly mpicc $CFLAGS tests/install/own_start.c -o "$work/own_start" \
     $(pkg-config --cflags --libs nekbone_k_gs) -Wl,-rpath,"$(dirname "$folder")"
-  for ranks in 1 3; do
-    sums=$(mpirun -np "$ranks" "$work/own_start" | sort -u) || fail "own_start failed on $ranks ranks"
-    [[ $sums == "$ranks 42" ]] || fail "own_start prints '$sums' on $ranks ranks"
+  programs=("$work/own_start")
+  if command -v mpif90 >/dev/null && command -v gfortran >/dev/null; then
+    module=$(find "$prefix" -name nekbone_k_gs.f90)
+    # shellcheck disable=SC2046 # a list of options
+    quietly mpif90 -J "$work" "$module" tests/install/own_start.f90 -o "$work/own_start_fortran" \
+      $(pkg-config --libs nekbone_k_gs) -Wl,-rpath,"$(dirname "$folder")"
+    programs+=("$work/own_start_fortran")
+  fi
+  for program in "${programs[@]}"; do
+    for ranks in 1 3; do
+      sums=$(mpirun -np "$ranks" "$program" | sort -u) || fail "$program failed on $ranks ranks"
+      [[ $sums == "$ranks 42" ]] || fail "$program prints '$sums' on $ranks ranks"
+    done
   done
   # shellcheck disable=SC2046,SC2086 # lists of options
   quietly mpicc $CFLAGS bench/gs_like_gslib.c -o "$work/time_gslib" -I"$prefix/include/nekbone_k/gslib" \
@@ -120,4 +130,6 @@ if command -v pkg-config >/dev/null && command -v mpicc >/dev/null; then
     fail "a wrong option is accepted"
   fi
   [[ $(grep -c "gs_setup: .*speed" "$work/out") == 1 ]] || fail "a wrong option is not named once"
+else
+  echo "not checked: programs by pkg-config, because there is no pkg-config or no mpicc"
 fi

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <type_traits>
 
 #include "core/errors.hpp"
 #include "core/waiting.hpp"
@@ -31,23 +32,32 @@ class SplitGatherScatter {
 
   /// Sends this rank's shares of the shared DOFs of `points`, and combines the points of all other
   /// rows. Shape (n_points, components), in device memory. The caller neither reads nor changes
-  /// `points` until finish() returns. Collective.
-  void start(const DeviceField<T>& points, Reduction op) {
+  /// `points` until finish() returns. If it calls that at once, the exchange is `alone`, and may be
+  /// one kernel, the same on all ranks. Collective.
+  void start(const DeviceField<T>& points, Reduction op, bool alone = false) {
     const Assembly& assembly = m_gs.assembly();
     const LocalIndex n_shared = m_gs.plan().n_shared();
     m_points = points;
     m_op = op;
     assembly.gather(points, m_rows, op, 0, n_shared);
-    m_exchange.pack(m_rows);
-    m_exchange.post();
+    // In messages of one kernel, an integer with the bits of the placeholder would change.
+    constexpr bool has_placeholder = std::is_floating_point_v<T>;
+    m_is_exchanged = alone && has_placeholder && m_gs.communicator().size() > 1 &&
+                     m_exchange.exchange_by_kernel(m_rows, op);
+    if (!m_is_exchanged) {
+      m_exchange.pack(m_rows);
+      m_exchange.post();
+    }
     assembly.gather_scatter(points, op, n_shared, assembly.n_rows());
   }
 
   /// Waits for the messages and writes the shared DOFs to the points. Its kernels may still run on
   /// return. Collective.
   void finish() {
-    m_exchange.wait();
-    m_exchange.unpack(m_rows, m_op);
+    if (!m_is_exchanged) {
+      m_exchange.wait();
+      m_exchange.unpack(m_rows, m_op);
+    }
     m_gs.assembly().scatter(m_rows, m_points, 0, m_gs.plan().n_shared());
     m_points = {};
   }
@@ -60,6 +70,7 @@ class SplitGatherScatter {
   HaloExchange<T> m_exchange;
   DeviceField<T> m_rows, m_points;
   Reduction m_op = Reduction::add;
+  bool m_is_exchanged = false;  ///< by start(), in one kernel
 };
 
 }  // namespace nekbone_k

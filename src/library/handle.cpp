@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -28,7 +29,6 @@ using Json = nlohmann::ordered_json;
 constexpr int most_components = 64;
 
 /// By their numbers in nekbone_k/gs.h.
-constexpr std::array type_names{"double", "float", "int32", "int64"};
 constexpr std::array type_bytes{8, 4, 4, 8};
 constexpr std::array operations{Reduction::add, Reduction::multiply, Reduction::min,
                                 Reduction::max};
@@ -59,8 +59,9 @@ FieldKind kind_of(int type, int components) {
 
 /// What is wrong with a type and a number of components; empty if nothing is.
 std::string fault_of(int type, int components) {
-  if (!is_index_of(type, type_names))
-    return fmt::format("type {} is unknown; allowed: 0 to {}", type, type_names.size() - 1);
+  if (!is_index_of(type, type_bytes))
+    return fmt::format("type {} is unknown; allowed: NEKBONE_K_GS_DOUBLE, _FLOAT, _INT32, _INT64",
+                       type);
   if (components < 1 || components > most_components)
     return fmt::format("{} components were given; allowed: 1 to {}", components, most_components);
   return {};
@@ -70,10 +71,12 @@ std::string fault_of(const FieldArguments& field) {
   if (const std::string fault = fault_of(field.type, field.components); !fault.empty())
     return fault;
   if (field.layout < NEKBONE_K_GS_BY_COMPONENT || field.layout > NEKBONE_K_GS_SEPARATE)
-    return fmt::format("layout {} is unknown; allowed: 0 to 2", field.layout);
+    return fmt::format(
+        "layout {} is unknown; allowed: NEKBONE_K_GS_BY_COMPONENT, _INTERLEAVED, _SEPARATE",
+        field.layout);
   if (!is_index_of(field.operation, operations))
-    return fmt::format("operation {} is unknown; allowed: 0 to {}", field.operation,
-                       operations.size() - 1);
+    return fmt::format("operation {} is unknown; allowed: NEKBONE_K_GS_ADD, _MUL, _MIN, _MAX",
+                       field.operation);
   return {};
 }
 
@@ -84,14 +87,25 @@ void require_no_fault(const Communicator& comm, const std::string& fault) {
   if (!first.empty()) throw InputError(first);
 }
 
-/// Throws InputError on every rank unless `values` are the same on all. Collective.
-void require_same(const Communicator& comm, std::initializer_list<int> values) {
+/// An argument, and what to say if the ranks passed different ones.
+struct CommonArgument {
+  int value;
+  const char* difference;
+};
+
+constexpr const char* different_types = "the ranks passed different types of values";
+constexpr const char* different_components = "the ranks passed different numbers of components";
+
+/// Throws InputError on every rank unless the arguments are the same on all. Collective.
+void require_same(const Communicator& comm, std::initializer_list<CommonArgument> arguments) {
   std::vector<double> bounds;
-  for (const int value : values) bounds.insert(bounds.end(), {1.0 * value, -1.0 * value});
+  for (const auto& [value, _] : arguments) bounds.insert(bounds.end(), {1.0 * value, -1.0 * value});
   comm.max(bounds);
-  for (std::size_t v = 0; v < bounds.size(); v += 2)
-    if (bounds[v] != -bounds[v + 1])
-      throw InputError("the ranks passed different types, components, layouts or operations");
+  std::size_t at = 0;
+  for (const CommonArgument& argument : arguments) {
+    if (bounds[at] != -bounds[at + 1]) throw InputError(argument.difference);
+    at += 2;
+  }
 }
 
 /// The options, checked on all ranks together with the ids. Collective.
@@ -99,14 +113,17 @@ LibraryOptions checked_options(const Communicator& comm, std::int64_t n, const s
                                const char* text, std::string fault) {
   const std::string given = text == nullptr ? "" : text;
   LibraryOptions options;
-  if (n < 0) fault = fmt::format("the number of points is {}; allowed: 0 or more", n);
+  constexpr std::int64_t most = std::numeric_limits<LocalIndex>::max();
+  if (n < 0 || n > most)
+    fault = fmt::format("the number of points is {}; allowed: 0 to {}", n, most);
   if (n > 0 && ids == nullptr) fault = fmt::format("ids of {} points were given as NULL", n);
   try {
     options = parse_library_options(given);
   } catch (const InputError& error) {
     fault = error.what();
   }
-  if (comm.broadcast(given) != given) fault = "its options differ from those of rank 0";
+  if (comm.broadcast(given) != given)
+    fault = "options differ from those of rank 0; pass the same text on every rank";
   require_no_fault(comm, fault);
   return options;
 }
@@ -223,25 +240,30 @@ LibraryHandle::Resources<T>& LibraryHandle::resources(int components) {
   if (found == made.end()) {
     const Strategy& strategy =
         m_gs.strategy({components, sizeof(T) == 4 ? Precision::single : Precision::double_});
-    found = made.emplace(components, new Resources<T>{{m_gs, strategy, components}, {}}).first;
+    found = made.emplace(components, new Resources<T>{{m_gs, strategy, components}, {}, {}}).first;
   }
   return *found->second;
 }
 
 void LibraryHandle::check(const void* values, const FieldArguments& field) {
+  // Not compared: the other ranks are in the tuner.
+  if (m_is_tuning) throw InputError("the handle is being tuned; the work must not use it");
   std::string fault = fault_of(field);
   if (is_started()) fault = "an operation is under way; finish it first";
-  if (m_gs.assembly().n_points() > 0) {
+  if (fault.empty() && m_gs.assembly().n_points() > 0) {
     const auto* const arrays = static_cast<const void* const*>(values);
     if (values == nullptr)
       fault = "values were given as NULL";
-    else if (fault.empty() && field.layout == NEKBONE_K_GS_SEPARATE &&
+    else if (field.layout == NEKBONE_K_GS_SEPARATE &&
              std::find(arrays, arrays + field.components, nullptr) != arrays + field.components)
       fault = "one of the arrays of values was given as NULL";
   }
   if (!m_agreed.contains(field)) {
     require_no_fault(m_comm, fault);
-    require_same(m_comm, {field.type, field.components, field.layout, field.operation});
+    require_same(m_comm, {{field.type, different_types},
+                          {field.components, different_components},
+                          {field.layout, "the ranks passed different layouts"},
+                          {field.operation, "the ranks passed different operations"}});
     m_agreed.insert(field);
   } else if (!fault.empty()) {
     throw InputError(fault);
@@ -249,7 +271,8 @@ void LibraryHandle::check(const void* values, const FieldArguments& field) {
 }
 
 template <class T>
-void LibraryHandle::start_field(void* given, const FieldArguments& field, Reduction op) {
+void LibraryHandle::start_field(void* given, const FieldArguments& field, Reduction op,
+                                bool alone) {
   Resources<T>& used = resources<T>(field.components);
   const std::size_t n = m_gs.assembly().n_points(), size = n * field.components;
   const auto end = [&used] {
@@ -257,7 +280,7 @@ void LibraryHandle::start_field(void* given, const FieldArguments& field, Reduct
     used.split.check();
   };
   const auto start_in_place = [&](const DeviceField<T>& points) {
-    used.split.start(points, op);
+    used.split.start(points, op, alone);
     m_finish = [&used, end] {
       used.split.finish();
       end();
@@ -283,7 +306,7 @@ void LibraryHandle::start_field(void* given, const FieldArguments& field, Reduct
         copy_array(all[c], Kokkos::subview(used.copy, Kokkos::ALL, c), inward);
     };
     copy_all(arrays, true);
-    used.split.start(used.copy, op);
+    used.split.start(used.copy, op, alone);
     m_finish = [=, &used] {
       used.split.finish();
       copy_all(arrays, false);
@@ -301,13 +324,14 @@ void LibraryHandle::start_field(void* given, const FieldArguments& field, Reduct
   DeviceVector<T> there;
   T* reachable = values;
   if (!on_device) {
-    there = interleaved ? uninitialized<T>("nekbone_k: values of the host", size)
-                        : DeviceVector<T>(used.copy.data(), size);
+    if (interleaved && used.interleaved.extent(0) != size)
+      used.interleaved = uninitialized<T>("nekbone_k: interleaved values of the host", size);
+    there = interleaved ? used.interleaved : DeviceVector<T>(used.copy.data(), size);
     Kokkos::deep_copy(there, HostValues<T>(values, size));
     reachable = there.data();
   }
   if (interleaved) copy_interleaved(reachable, used.copy, true);
-  used.split.start(used.copy, op);
+  used.split.start(used.copy, op, alone);
   m_finish = [=, &used] {
     used.split.finish();
     if (interleaved) copy_interleaved(reachable, used.copy, false);
@@ -316,10 +340,19 @@ void LibraryHandle::start_field(void* given, const FieldArguments& field, Reduct
   };
 }
 
-void LibraryHandle::start(void* values, const FieldArguments& field) {
+void LibraryHandle::start(void* values, const FieldArguments& field, bool alone) {
   check(values, field);
   with_type(field.type,
-            [&]<class T>(T) { start_field<T>(values, field, operations[field.operation]); });
+            [&]<class T>(T) { start_field<T>(values, field, operations[field.operation], alone); });
+}
+
+void LibraryHandle::start(void* values, const FieldArguments& field) {
+  start(values, field, /*alone=*/false);
+}
+
+void LibraryHandle::op(void* values, const FieldArguments& field) {
+  start(values, field, /*alone=*/true);
+  finish();
 }
 
 void LibraryHandle::finish() {
@@ -328,21 +361,34 @@ void LibraryHandle::finish() {
 }
 
 void LibraryHandle::tune(int type, int components, const CallerWork& work) {
+  if (m_is_tuning) throw InputError("the handle is being tuned; the work must not use it");
   std::string fault = fault_of(type, components);
   if (is_started()) fault = "an operation is under way; finish it first";
   require_no_fault(m_comm, fault);
-  require_same(m_comm, {type, components, work ? 1 : 0});
+  require_same(m_comm, {{type, different_types},
+                        {components, different_components},
+                        {work ? 1 : 0,
+                         "some ranks passed work and others NULL; pass it on all or on none"}});
   std::vector<Strategy> strategies = m_options.chosen_strategies();
   if (!work) {
     std::erase_if(strategies, [](const Strategy& strategy) { return strategy.overlapped; });
     if (strategies.empty())
-      throw InputError("all strategies of the options overlap with work; tune with work");
+      throw InputError(
+          "option 'strategies' has only strategies that overlap with work (+overlap); name another "
+          "one, or pass work to nekbone_k_gs_tune");
   }
   const OverlapWork overlap{.name = work ? "the caller's work" : "none",
-                            .meanwhile = work ? work : [](double) {}};
+                            .meanwhile = [&](double portion) {
+                              if (!work) return;
+                              m_is_tuning = true;
+                              work(portion);
+                              m_is_tuning = false;
+                            }};
   PatienceGuard guard(m_options.patience);
-  use(nekbone_k::tune(m_gs, kind_of(type, components), strategies, overlap, m_options.tuning,
-                      guard));
+  const TuningResult result = nekbone_k::tune(m_gs, kind_of(type, components), strategies, overlap,
+                                              m_options.tuning, guard);
+  m_is_tuning = false;  // also if the work threw
+  use(result);
 }
 
 void LibraryHandle::use(const TuningResult& result) {

@@ -44,6 +44,7 @@ class LibraryHandle {
                 const std::string& fault);
 
   /// Operations; see nekbone_k/gs.h.
+  void op(void* values, const FieldArguments& field);
   void start(void* values, const FieldArguments& field);
   void finish();
   void tune(int type, int components, const CallerWork& work);
@@ -52,20 +53,23 @@ class LibraryHandle {
   bool is_started() const { return static_cast<bool>(m_finish); }
 
  private:
-  /// For values of one type and number of components: the operation, and a copy of values that are
-  /// not by component or that kernels cannot reach.
+  /// For values of one type and number of components: the operation, a copy of values that are not
+  /// by component or that kernels cannot reach, and interleaved values of the host on the device.
   template <class T>
   struct Resources {
     SplitGatherScatter<T> split;
     DeviceField<T> copy;
+    DeviceVector<T> interleaved;
   };
   template <class T>
   using ByComponents = std::map<int, std::unique_ptr<Resources<T>>>;
 
   template <class T>
   Resources<T>& resources(int components);
+  /// `alone`: no work of the caller comes before finish().
+  void start(void* values, const FieldArguments& field, bool alone);
   template <class T>
-  void start_field(void* values, const FieldArguments& field, Reduction op);
+  void start_field(void* values, const FieldArguments& field, Reduction op, bool alone);
   void check(const void* values, const FieldArguments& field);
   void use(const TuningResult& result);
 
@@ -78,6 +82,7 @@ class LibraryHandle {
              ByComponents<std::int64_t>>
       m_resources;
   std::function<void()> m_finish;  ///< ends the operation under way, if any
+  bool m_is_tuning = false;        ///< while the caller's work runs in tune()
   std::vector<TuningResult> m_tunings;
   std::int64_t m_points_of_all_ranks = 0, m_most_shared = 0;
 };

@@ -33,6 +33,7 @@ int end_kokkos(MPI_Comm, int, void*, void*) {
 void start_mpi() {
   int provided = 0;
   check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+  if (provided < MPI_THREAD_FUNNELED) throw InputError("this MPI lacks MPI_THREAD_FUNNELED");
   std::atexit([] {
     if (!mpi_says(MPI_Finalized)) MPI_Finalize();
   });
@@ -64,8 +65,10 @@ std::string start_process() {
   return fault;
 }
 
-bool is_process_running() {
-  return mpi_says(MPI_Initialized) && !mpi_says(MPI_Finalized) && Kokkos::is_initialized();
+std::string why_not_running() {
+  if (mpi_says(MPI_Finalized)) return "MPI_Finalize was called; use and free handles before it";
+  if (!Kokkos::is_initialized()) return "Kokkos was finalized; use and free handles before that";
+  return {};
 }
 
 HandleCount::HandleCount() { ++n_handles; }

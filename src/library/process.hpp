@@ -23,7 +23,7 @@ class HandleCount {
   HandleCount& operator=(const HandleCount&) = delete;
 };
 
-/// Whether MPI and Kokkos run.
-bool is_process_running();
+/// Why MPI or Kokkos does not run, and what to do; empty if both run.
+std::string why_not_running();
 
 }  // namespace nekbone_k

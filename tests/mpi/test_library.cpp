@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -513,6 +514,70 @@ TEST_F(Library, HeaderOfCppDoesTheSame) {
   }
 }
 
+TEST_F(Library, AnExceptionOfTheWorkComesToItsCallerAlone) {
+  const LibraryGraph& graph = library_graphs[1];
+  const Ids ids = graph.ids(rank(), size());
+  gs::GatherScatter gs(MPI_COMM_WORLD, ids, few);
+  int calls = 0;
+  const auto work = [&](double) {
+    if (is_last() && ++calls == 3) throw std::runtime_error("the work failed");
+  };
+  const auto tune = [&] { gs.tune_with<double>(work); };
+  if (is_last() && size() > 1) {  // one rank alone has no work to time
+    EXPECT_THROW(tune(), std::runtime_error);
+    EXPECT_EQ(calls, 3);
+  } else {
+    EXPECT_NO_THROW(tune());
+  }
+  // All candidates are there: none was excluded because of the work.
+  const auto tuning = nlohmann::json::parse(gs.report())["tunings"][0];
+  for (const auto& candidate : tuning["candidates"])
+    EXPECT_FALSE(contains(candidate.dump(), "the work failed")) << candidate;
+  std::vector<double> values = values_of<double>(ids, Reduction::add, shapes[0], rank());
+  gs.op(values.data(), gs::Operation::add);
+  EXPECT_EQ(values, expected_values<double>(graph, Reduction::add, shapes[0], rank(), size()));
+}
+
+TEST_F(Library, WorkMustNotUseTheHandle) {
+  const LibraryGraph& graph = library_graphs[0];
+  const OwnedHandle gs = make(graph, few);
+  struct Used {
+    nekbone_k_gs* gs;
+    std::vector<double> values;
+    int calls, refused;
+  } used{gs.get(), std::vector<double>(graph.ids(rank(), size()).size()), 0, 0};
+  const nekbone_k_gs_work work = [](double, void* data) {
+    auto& [handle, values, calls, refused] = *static_cast<Used*>(data);
+    ++calls;
+    if (nekbone_k_gs_op(handle, values.data(), 0, 1, 0, 0) == NEKBONE_K_GS_INVALID &&
+        nekbone_k_gs_tune(handle, 0, 1, nullptr, nullptr) == NEKBONE_K_GS_INVALID)
+      ++refused;
+  };
+  EXPECT_EQ(nekbone_k_gs_tune(gs.get(), 0, 1, work, &used), NEKBONE_K_GS_OK);
+  EXPECT_EQ(used.refused, used.calls);
+  expect_right<double>(gs.get(), graph, Reduction::add, one_component);
+}
+
+TEST_F(Library, RefusesACommunicatorOfTwoGroups) {
+  if (size() < 2) GTEST_SKIP() << "one rank makes one group";
+  MPI_Comm half = MPI_COMM_NULL, both = MPI_COMM_NULL;
+  const int side = rank() % 2;
+  MPI_Comm_split(m_comm.get(), side, rank(), &half);
+  MPI_Intercomm_create(half, 0, m_comm.get(), 1 - side, 7, &both);
+  nekbone_k_gs* gs = nullptr;
+  expect_failure(nekbone_k_gs_create(both, 0, nullptr, nullptr, &gs), NEKBONE_K_GS_INVALID,
+                 "two groups");
+  MPI_Comm_free(&both);
+  MPI_Comm_free(&half);
+}
+
+void no_work(double) {}
+
+TEST_F(Library, HeaderOfCppTakesAFunctionAsWork) {
+  gs::GatherScatter gs(MPI_COMM_WORLD, library_graphs[0].ids(rank(), size()), few);
+  EXPECT_NO_THROW(gs.tune_with<double>(no_work));
+}
+
 // ---- Bad input: the same code and text on every rank, and no hang -----------------------------
 
 TEST_F(Library, CreateRefusesBadInputOfOneRank) {
@@ -527,6 +592,9 @@ TEST_F(Library, CreateRefusesBadInputOfOneRank) {
   const std::string who = "rank " + std::to_string(size() - 1) + ": ";
   expect_failure(create(is_last() ? -1 : 3, ids.data(), nullptr), NEKBONE_K_GS_INVALID,
                  who + "the number of points is -1");
+  expect_failure(create(is_last() ? std::int64_t{1} << 40 : 3, ids.data(), nullptr),
+                 NEKBONE_K_GS_INVALID,
+                 who + "the number of points is 1099511627776; allowed: 0 to");
   expect_failure(create(3, is_last() ? nullptr : ids.data(), nullptr), NEKBONE_K_GS_INVALID,
                  who + "ids of 3 points");
   expect_failure(create(3, ids.data(), "tuning.patience=3"), NEKBONE_K_GS_INVALID,
@@ -540,7 +608,7 @@ TEST_F(Library, CreateRefusesBadInputOfOneRank) {
   EXPECT_EQ(refused, nullptr);
   if (size() > 1)
     expect_failure(create(3, ids.data(), is_last() ? "tuning.minimum_rounds=7" : ""),
-                   NEKBONE_K_GS_INVALID, who + "its options differ");
+                   NEKBONE_K_GS_INVALID, who + "options differ");
 }
 
 TEST_F(Library, OperationsRefuseBadInputOfOneRank) {
@@ -561,9 +629,17 @@ TEST_F(Library, OperationsRefuseBadInputOfOneRank) {
                  NEKBONE_K_GS_INVALID, "one of the arrays");
   expect_failure(op(values.data(), 0, 1, 0, bad(-1, 0)), NEKBONE_K_GS_INVALID, "operation -1");
   if (size() > 1)
-    expect_failure(op(values.data(), 0, bad(3, 1), 0, 0), NEKBONE_K_GS_INVALID, "different");
+    expect_failure(op(values.data(), 0, bad(3, 1), 0, 0), NEKBONE_K_GS_INVALID,
+                   "different numbers of components");
   expect_failure(nekbone_k_gs_tune(gs.get(), bad(4, 0), 1, nullptr, nullptr), NEKBONE_K_GS_INVALID,
                  "type 4");
+  if (size() > 1) {
+    const nekbone_k_gs_work nothing = [](double, void*) {};
+    expect_failure(nekbone_k_gs_tune(gs.get(), 0, 1, is_last() ? nothing : nullptr, nullptr),
+                   NEKBONE_K_GS_INVALID, "pass it on all or on none");
+    expect_failure(nekbone_k_gs_tune(gs.get(), 0, bad(2, 1), nullptr, nullptr),
+                   NEKBONE_K_GS_INVALID, "different numbers of components");
+  }
   // None of this broke the handle.
   expect_right<double>(gs.get(), graph, Reduction::add, one_component);
   // The ranks have agreed on this operation, so each checks for itself.
@@ -604,7 +680,7 @@ TEST_F(Library, RefusesNullAndOverlapWithoutWork) {
   const OwnedHandle gs = make(library_graphs[0], "strategies=host-pairwise+overlap");
   expect_failure(nekbone_k_gs_report(gs.get(), nullptr), NEKBONE_K_GS_INVALID, "NULL");
   expect_failure(nekbone_k_gs_tune(gs.get(), NEKBONE_K_GS_DOUBLE, 1, nullptr, nullptr),
-                 NEKBONE_K_GS_INVALID, "tune with work");
+                 NEKBONE_K_GS_INVALID, "pass work to nekbone_k_gs_tune");
   expect_right<double>(gs.get(), library_graphs[0], Reduction::add, one_component);
 }
 

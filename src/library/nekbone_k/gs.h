@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * The gather–scatter of nekbone-k, for C. It tunes itself: it verifies every exchange strategy on
- * the machine at hand, times those that are right, and selects the fastest.
+ * The gather–scatter of nekbone-k, for C. A new handle uses a simple exchange strategy.
+ * nekbone_k_gs_tune() verifies and times the candidates on the machine at hand, and selects the
+ * fastest.
  *
  * A gather–scatter connects points of all ranks. Every point has a global id; points with the same
  * id are copies of one degree of freedom. An operation gives all copies their combination, such as
  * their sum.
  *
- * Every function returns a code: NEKBONE_K_GS_OK or the reason of a failure, with a text from
- * nekbone_k_gs_error_text(). No function throws or ends the program. All functions are collective
- * over the communicator of the handle, except report, error_text and version: all ranks call them in
- * the same order. They are not thread-safe. See docs/library.md.
+ * Every function but error_text and version returns a code: NEKBONE_K_GS_OK or the reason of a
+ * failure, with a text from nekbone_k_gs_error_text(). No function throws. All functions are
+ * collective over the communicator of the handle, except report, error_text and version: all ranks
+ * call them in the same order. They are not thread-safe. See docs/library.md.
  */
 #ifndef NEKBONE_K_GS_H
 #define NEKBONE_K_GS_H
@@ -37,7 +38,7 @@ enum {
   NEKBONE_K_GS_OK = 0,
   NEKBONE_K_GS_INVALID = 1,     /**< an argument or an option is invalid */
   NEKBONE_K_GS_UNAVAILABLE = 2, /**< no strategy works here, or this build lacks what is needed */
-  NEKBONE_K_GS_NO_MEMORY = 3,   /**< there is not enough memory */
+  NEKBONE_K_GS_NO_MEMORY = 3,   /**< there is not enough memory; free the handle */
   NEKBONE_K_GS_FAILED = 4       /**< MPI, Kokkos or this library failed; free the handle */
 };
 
@@ -69,8 +70,7 @@ enum {
  * @param comm     the ranks; the library uses a duplicate
  * @param n        number of points of this rank; may be 0
  * @param ids      global id of each point, in host memory; read before the function returns.
- *                 Points with an id of 0 or less join nothing, and operations leave them as they
- *                 are.
+ *                 Points with an id of 0 or less take no part: operations leave them as they are.
  * @param options  settings, such as "strategies=[device-pairwise, host-pairwise];
  *                 tuning.budget_seconds=1"; NULL or "" for none. The same on every rank. Keys are
  *                 those of section gather_scatter of an input file of nekbone-k.
@@ -88,13 +88,14 @@ NEKBONE_K_GS_API int nekbone_k_gs_create(MPI_Comm comm, int64_t n, const int64_t
  * @param values      n * components values, in host or device memory. They are ready when the
  *                    function is called, and the result is ready when it returns.
  * @param type        NEKBONE_K_GS_DOUBLE, …
- * @param components  at least 1
+ * @param components  1 to 64
  * @param layout      NEKBONE_K_GS_BY_COMPONENT, …
  * @param operation   NEKBONE_K_GS_ADD, …
  *
- * All arguments but `values` are the same on every rank. At the first call with a combination of
- * them, the ranks compare their arguments; if one rank passes invalid ones, all return the same
- * code. Later calls check only the arguments of their own rank.
+ * All arguments but `values` are the same on every rank. If their combination is new on all ranks,
+ * the ranks compare their arguments, and if one rank passes others or invalid ones, all return the
+ * same code. If it is new on some ranks only, those wait for ever. Later calls check only the
+ * arguments of their own rank.
  */
 NEKBONE_K_GS_API int nekbone_k_gs_op(nekbone_k_gs* gs, void* values, int type, int components,
                                      int layout, int operation);
@@ -112,7 +113,7 @@ NEKBONE_K_GS_API int nekbone_k_gs_finish(nekbone_k_gs* gs);
 
 /**
  * Work between start and finish. It runs about this portion of the work, in (0, 1], or more if the
- * work comes in larger pieces. It must not use the handle, and it need not be collective.
+ * work comes in larger pieces. It must not use the handle nor throw, and need not be collective.
  */
 typedef void (*nekbone_k_gs_work)(double portion, void* data);
 
@@ -122,9 +123,10 @@ typedef void (*nekbone_k_gs_work)(double portion, void* data);
  *
  * @param gs          the handle
  * @param type        NEKBONE_K_GS_DOUBLE, …
- * @param components  at least 1
+ * @param components  1 to 64
  * @param work        what runs between start and finish. With it, strategies that overlap with work
- *                    are candidates, too. NULL if only nekbone_k_gs_op() will follow.
+ *                    are candidates, too. NULL if only nekbone_k_gs_op() will follow; then on all
+ *                    ranks.
  * @param data        is passed to `work`
  */
 NEKBONE_K_GS_API int nekbone_k_gs_tune(nekbone_k_gs* gs, int type, int components,
@@ -136,7 +138,10 @@ NEKBONE_K_GS_API int nekbone_k_gs_tune(nekbone_k_gs* gs, int type, int component
  */
 NEKBONE_K_GS_API int nekbone_k_gs_report(nekbone_k_gs* gs, const char** json);
 
-/** Frees the handle, if it is not NULL, and sets it to NULL. Call it before MPI_Finalize. */
+/**
+ * Frees the handle, if it is not NULL, and sets it to NULL. While an operation is under way, returns
+ * NEKBONE_K_GS_INVALID and changes nothing. Call it before MPI_Finalize.
+ */
 NEKBONE_K_GS_API int nekbone_k_gs_free(nekbone_k_gs** gs);
 
 /** The text of the last failure in this thread, or "". Valid until the next failure. */

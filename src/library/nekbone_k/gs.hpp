@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -61,7 +62,7 @@ class GatherScatter {
     check(nekbone_k_gs_create(comm, static_cast<std::int64_t>(ids.size()), data, options.c_str(),
                               &m_gs));
   }
-  /// Collective, too.
+  /// Collective, too. Call finish() before it: a handle whose operation is under way is not freed.
   ~GatherScatter() { nekbone_k_gs_free(&m_gs); }
   GatherScatter(GatherScatter&& other) noexcept : m_gs(std::exchange(other.m_gs, nullptr)) {}
   GatherScatter& operator=(GatherScatter&& other) noexcept {
@@ -102,12 +103,23 @@ class GatherScatter {
   void tune(int components = 1) {
     check(nekbone_k_gs_tune(m_gs, type_of<T>(), components, nullptr, nullptr));
   }
-  /// nekbone_k_gs_tune() for work(portion) between start() and finish()
+  /// nekbone_k_gs_tune() for work(portion) between start() and finish(). If the work throws, it is
+  /// not called again, and the first exception is thrown when the tuning is done on all ranks.
   template <class T, class Work>
   void tune_with(Work&& work, int components = 1) {
-    using Callable = std::remove_reference_t<Work>;
-    const auto call = [](double portion, void* data) { (*static_cast<Callable*>(data))(portion); };
-    check(nekbone_k_gs_tune(m_gs, type_of<T>(), components, call, &work));
+    std::exception_ptr thrown;
+    auto call_work = [&](double portion) {
+      try {
+        if (!thrown) work(portion);
+      } catch (...) {
+        thrown = std::current_exception();
+      }
+    };
+    using Call = decltype(call_work);
+    const auto call = [](double portion, void* data) { (*static_cast<Call*>(data))(portion); };
+    const int code = nekbone_k_gs_tune(m_gs, type_of<T>(), components, call, &call_work);
+    if (thrown) std::rethrow_exception(thrown);
+    check(code);
   }
 
   /// The report as JSON.
