@@ -40,6 +40,13 @@ void require_ok(int code, const char* function) {
   if (code != NEKBONE_K_GS_OK) die(function, nekbone_k_gs_error_text());
 }
 
+/// The same after set-up and tuning, where these codes come with one text on all ranks. Collective.
+void require_ok_on_all(int code, MPI_Comm comm, const char* function) {
+  if (code == NEKBONE_K_GS_INVALID || code == NEKBONE_K_GS_UNAVAILABLE)
+    nekbone_k::gslib::die_together(function, nekbone_k_gs_error_text(), comm);
+  require_ok(code, function);
+}
+
 // ---- Values -------------------------------------------------------------------------------------
 
 /// Where the values of an operation are.
@@ -276,6 +283,12 @@ void start(gs_data* data, const Values& values, gs_dom dom, gs_op op, unsigned t
   if (data == nullptr) die(function, "the handle is NULL");
   finish(*data);
   if (values.components == 0) return;
+  if (data->n > 0) {
+    if (values.u == nullptr) die(function, "values were given as NULL");
+    for (unsigned c = 0; values.shape == Shape::many && c < values.components; ++c)
+      if (static_cast<void* const*>(values.u)[c] == nullptr)
+        die(function, "array " + std::to_string(c) + " of the values was given as NULL");
+  }
   with_domain(dom, function,
               [&]<class T>(T) { start<T>(*data, values, op, transpose != 0, function); });
 }
@@ -294,6 +307,8 @@ std::vector<gs_data*>& waits() {
   static auto* const all = new std::vector<gs_data*>;
   return *all;
 }
+
+constexpr const char* no_number = "the address of the number to wait for is NULL";
 
 int wait_number(gs_data* data) {
   auto& all = waits();
@@ -315,10 +330,7 @@ nekbone_k_gs* make_gs(const long long* id, std::size_t n, MPI_Comm comm, const s
   nekbone_k_gs* gs = nullptr;
   const int code =
       nekbone_k_gs_create(comm, static_cast<std::int64_t>(n), ids.data(), options.c_str(), &gs);
-  // Only these come with the same text on every rank, unless a rank has no communicator.
-  const bool is_common =
-      (code == NEKBONE_K_GS_INVALID || code == NEKBONE_K_GS_UNAVAILABLE) && comm != MPI_COMM_NULL;
-  if (is_common) nekbone_k::gslib::die_together(function, nekbone_k_gs_error_text(), comm);
+  if (comm != MPI_COMM_NULL) require_ok_on_all(code, comm, function);
   require_ok(code, function);
   return gs;
 }
@@ -400,13 +412,18 @@ gs_data* gslib_gs_setup(const long long* id, unsigned n, const comm* ranks, int 
       if (has_source[p] == 0) data->sourceless.push_back(p);
   }
   if (method == gs_auto)
-    require_ok(nekbone_k_gs_tune(data->gs, NEKBONE_K_GS_DOUBLE, 1, nullptr, nullptr), function);
+    require_ok_on_all(nekbone_k_gs_tune(data->gs, NEKBONE_K_GS_DOUBLE, 1, nullptr, nullptr),
+                      ranks->c, function);
   if (verbose != 0) report(data->gs, ranks->c);
   return data.release();
 }
 
 void gslib_gs_free(gs_data* gsh) {
   if (gsh == nullptr) return;
+  int has_ended = 0;
+  MPI_Finalized(&has_ended);
+  if (has_ended != 0)
+    return nekbone_k::gslib::say("gs_free: not freed, because MPI_Finalize was called before it");
   finish(*gsh);
   for (gs_data*& waiting : waits())
     if (waiting == gsh) waiting = nullptr;
@@ -441,18 +458,21 @@ void gslib_gs_many(void* const* u, unsigned vn, gs_dom dom, gs_op op, unsigned t
 
 void gslib_igs(void* u, gs_dom dom, gs_op op, unsigned transpose, gs_data* gsh, array*,
                int* handle) {
+  if (handle == nullptr) die("igs", no_number);
   start(gsh, {Shape::vector, u, 1}, dom, op, transpose, "igs");
   *handle = wait_number(gsh);
 }
 
 void gslib_igs_vec(void* u, unsigned vn, gs_dom dom, gs_op op, unsigned transpose, gs_data* gsh,
                    array*, int* handle) {
+  if (handle == nullptr) die("igs_vec", no_number);
   start(gsh, {Shape::vector, u, vn}, dom, op, transpose, "igs_vec");
   *handle = wait_number(gsh);
 }
 
 void gslib_igs_many(void* const* u, unsigned vn, gs_dom dom, gs_op op, unsigned transpose,
                     gs_data* gsh, array*, int* handle) {
+  if (handle == nullptr) die("igs_many", no_number);
   start(gsh, {Shape::many, static_cast<void*>(const_cast<void**>(u)), vn}, dom, op, transpose,
         "igs_many");
   *handle = wait_number(gsh);

@@ -51,14 +51,14 @@ typedef enum { gs_double, gs_float, gs_int, gs_long, gs_long_long, gs_dom_n } gs
  * their closest common ancestor if the children of node n of a tree are 2n and 2n + 1. */
 typedef enum { gs_add, gs_mul, gs_min, gs_max, gs_bpr, gs_op_n } gs_op;
 
-/** How to exchange. `gs_auto` selects the fastest exchange strategy. The others do not measure
- * anything, and name a strategy. */
+/** How to exchange. `gs_auto` tunes and selects the fastest strategy. The others measure nothing:
+ * `gs_crystal_router` uses host-crystal, and `gs_pairwise` and `gs_all_reduce` a pairwise one. */
 typedef enum { gs_auto, gs_pairwise, gs_crystal_router, gs_all_reduce } gs_method;
 
 /**
  * Makes a handle.
  *
- * @param id       per point: its id, or 0 if it joins nothing. Points of all ranks with the same
+ * @param id       per point: its id, or 0 if it takes no part. Points of all ranks with the same
  *                 absolute value of the id are copies. A negative id flags a copy.
  * @param n        number of points of this rank
  * @param comm     the ranks; its communicator is duplicated

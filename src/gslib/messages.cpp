@@ -29,8 +29,10 @@ void die_together(const char* function, const std::string& why, MPI_Comm comm) {
 
 void die(const char* function, const std::string& why) {
   say_why(function, why);
-  int is_running = 0;
-  if (MPI_Initialized(&is_running) == MPI_SUCCESS && is_running != 0) MPI_Abort(MPI_COMM_WORLD, 1);
+  int is_running = 0, has_ended = 0;
+  MPI_Initialized(&is_running);
+  MPI_Finalized(&has_ended);
+  if (is_running != 0 && has_ended == 0) MPI_Abort(MPI_COMM_WORLD, 1);
   std::exit(1);
 }
 
