@@ -140,7 +140,7 @@ def table_of_regret(reports):
                   ["", "by", "choice", *[f">in {report.letter}" for report in reports]])
     for key, name in keys_of(reports).items():
         exchanges = [report.exchanges.get(key) for report in reports]
-        if not any(exchange and any(c.timings for c in exchange.candidates.values()) for exchange in exchanges):
+        if not any(exchange and exchange.is_timed for exchange in exchanges):
             continue
         choices = {}
         for report, exchange in zip(reports, exchanges):
@@ -254,8 +254,8 @@ def table_of_upgrade(found, elsewhere=None):
         table.notes.append("Two launches of one version may differ, too: give a second report of each to take that "
                            "into account.")
     table.notes += [f"LOST {strategy}: {failure}" for strategy, failure in found.lost]
-    table.notes += [f"not compared, {why}" for why in found.other_cases]
-    if not found.changes and not found.other_cases:
+    table.notes += [f"not compared, {why}" for why in found.not_compared]
+    if not found.changes and not found.not_compared:
         table.notes.append("not compared: no exchange was timed in both")
     return table
 

@@ -45,6 +45,11 @@ class Exchange:
     case: dict  # what has to be equal if times are to be compared
     selected: str = None
     candidates: dict = dataclasses.field(default_factory=dict)
+    lists_all: bool = True  # whether the candidates are all that the run could choose from
+
+    @property
+    def is_timed(self):
+        return any(candidate.timings for candidate in self.candidates.values())
 
     def best(self, stage):
         """The fastest candidate of a stage; None if none was timed."""
@@ -133,9 +138,11 @@ def exchange_of(order):
         what: per_rank.get(key) for what, key in (("neighbours", "neighbours"), ("sizes of messages", "message_bytes"),
                                                   ("bytes sent per rank", "sent_bytes"))}
     candidates = {entry["strategy"]: candidate_of(entry) for entry in tuning.get("candidates") or []}
+    # A run that takes the choice of an earlier one lists that alone. Reports of superseded runs list none.
+    lists_all = bool(candidates) and not order.get("replayed")
     return (("order", order["order"], components, precision),
             Exchange(name, (per_rank.get("sent_bytes") or {}).get("avg") or 0, case, tuning.get("selected"),
-                     candidates))
+                     candidates, lists_all))
 
 
 def counted(devices):

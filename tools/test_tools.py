@@ -304,10 +304,10 @@ def candidate(strategy, alone=None, with_work=None, failure=None):
             "alone": alone, "with_work": with_work}
 
 
-def order(number, selected, *candidates, sent=4096, components=1):
+def order(number, selected, *candidates, sent=4096, components=1, neighbours=1, replayed=False):
     sizes = {"min": sent, "avg": sent, "max": sent}
-    return {"order": number, "total_dofs": 1000, "per_rank": {"neighbours": {"avg": 1}, "message_bytes": sizes,
-                                                              "sent_bytes": sizes},
+    return {"order": number, "total_dofs": 1000, "replayed": replayed,
+            "per_rank": {"neighbours": {"avg": neighbours}, "message_bytes": sizes, "sent_bytes": sizes},
             "tuning": {"components": components, "precision": "double", "selected": selected,
                        "candidates": list(candidates)}}
 
@@ -471,6 +471,57 @@ class Upgrade(CompareTest):
         table = self.upgrade(report(*before), report(*after, commit="new"))
         self.assertEqual(table.count(f"LOST put: {why}\n"), 1)
 
+    def test_strategies_that_were_timed_and_are_absent_are_lost(self):
+        before = [order(n, None, candidate("put", stage(1)), candidate("nccl", stage(2)), candidate("host"))
+                  for n in (3, 7)]
+        after = [order(n, None, candidate("nccl", stage(2))) for n in (3, 7)]
+        table = self.upgrade(report(*before), report(*after, commit="new"))
+        self.assertIn("0 slower, 0 faster, 2 unchanged", table)
+        self.assertEqual(re.findall("LOST.*", table), ["LOST put: absent in B"])
+        self.assertNotIn("not compared", table)
+
+    def test_strategies_beside_the_choice_of_an_earlier_run_are_not_lost(self):
+        whole = [candidate("put", stage(1)), candidate("nccl", stage(2)), candidate("host", stage(3))]
+        slow = [candidate("put", stage(3)), candidate("nccl", stage(6)), candidate("host", stage(9))]
+        replay = order(7, "put", slow[0], replayed=True)
+        table = self.upgrade(report(order(7, "put", *whole)), report(replay, commit="new"))
+        self.assertIn("1 slower, 0 faster, 0 unchanged", table)
+        self.assertIn("not compared, order 7: B did not time nccl, host\n", table)
+        self.assertNotIn("LOST", table)
+        # Launches that measured count for what the others did not time.
+        table = self.upgrade(report(order(7, "put", *whole)), report(replay, commit="new"),
+                             report(order(7, "put", *slow), commit="new"), title="Upgrade from A to B, C")
+        self.assertEqual(table.count("3.00x"), 3)
+        self.assertNotIn("not compared", table)
+        self.assertNotIn("LOST", table)
+
+    def test_names_launches_of_one_version_that_differ(self):
+        def launch(us, neighbours=1, sent=4096, **changes):
+            return report(order(3, None, candidate("put", stage(us))),
+                          order(7, None, candidate("put", stage(us)), sent=sent, neighbours=neighbours), **changes)
+        new = launch(3, commit="new")
+        self.assertEqual(self.upgrade(launch(1), new).count("3.00x"), 2)
+        table = self.upgrade(launch(1), launch(1), launch(1, neighbours=2, sent=8192), new,
+                             title="Upgrade from A, B, C to D")
+        self.assertEqual(table.count("3.00x"), 1)
+        why = "differ in neighbours, sizes of messages, bytes sent per rank"
+        self.assertEqual(" ".join(table.split()).count(f"not compared, order 7: launches A, C {why}"), 1)
+        table = self.upgrade(launch(1), launch(1, neighbours=2), new, launch(3, neighbours=3, commit="new"),
+                             title="Upgrade from A, B to C, D")
+        self.assertIn("order 7: launches A, B differ in neighbours; launches C, D differ in neighbours\n", table)
+        self.assertNotIn("timed in both", table)
+
+    def test_names_orders_that_only_some_launches_have_or_time(self):
+        whole = [order(n, None, candidate("put", stage(1))) for n in (3, 5, 7)]
+        some = [whole[0], order(5, None), whole[2]]
+        table = self.upgrade(report(*whole), report(*some), report(*whole[:2]), report(*some, commit="new"),
+                             title="Upgrade from A, B, C to D")
+        self.assertIn("0 slower, 0 faster, 1 unchanged", table)
+        self.assertIn("not compared, order 5: D timed no strategy\n", table)
+        self.assertIn("not compared, order 7: absent in C\n", table)
+        table = self.upgrade(report(whole[0], order(5, None)), report(*whole[:2], commit="new"))
+        self.assertIn("not compared, order 5: A timed no strategy\n", table)
+
     def test_compares_neither_other_hardware_nor_other_meshes(self):
         exchange = order(7, None, candidate("put", stage(1)))
         other = self.upgrade(report(exchange), report(exchange, devices=["Cuda 0, NVIDIA H200 at 0000:00:06"] * 2))
@@ -480,7 +531,9 @@ class Upgrade(CompareTest):
         self.assertIn("not compared, order 7: other sizes of messages, bytes sent per rank", mesh)
         self.assertNotIn("SLOWER", mesh)
         another = self.upgrade(report(exchange), report(order(3, None), commit="b"))
-        self.assertIn("no exchange was timed in both", another)
+        self.assertEqual(another, "  not compared, order 3: absent in A\n  not compared, order 7: absent in B\n")
+        untimed = self.upgrade(report(order(7, None)), report(order(7, None), commit="b"))
+        self.assertEqual(untimed, "  not compared: no exchange was timed in both\n")
         # Old reports do not name the processor; the place of a GPU on the bus means nothing.
         same = self.upgrade(report(exchange), report(exchange, processor=None, commit="b",
                                                      devices=["Cuda 1, NVIDIA H100 at 0000:99:01"] * 2))

@@ -32,9 +32,9 @@ class Upgrade:
     """Launches of another version beside those of the first, on the same hardware."""
     letters: tuple  # of the launches of either
     other_hardware: list  # how the hardware differs; then the rest is empty
-    other_cases: list = dataclasses.field(default_factory=list)  # why exchanges were not compared
+    not_compared: list = dataclasses.field(default_factory=list)  # texts: an exchange, and why
     changes: list = dataclasses.field(default_factory=list)
-    lost: list = dataclasses.field(default_factory=list)  # (strategy, why it is excluded now)
+    lost: list = dataclasses.field(default_factory=list)  # (strategy, why: excluded or absent now)
 
     def slower(self):
         found = [change for change in self.changes if change.sign > 0]
@@ -56,47 +56,78 @@ def hull(timings):
                   max(timing.high for timing in timings))
 
 
-def merged(key, launches):
-    """One Exchange for those of several launches; None if one launch lacks it or has another case."""
-    exchanges = [report.exchanges.get(key) for report in launches]
-    if None in exchanges or any(exchange.case != exchanges[0].case for exchange in exchanges):
-        return None
-    result = dataclasses.replace(exchanges[0], candidates={})
-    for strategy in exchanges[0].candidates:
-        candidates = [exchange.candidates.get(strategy) for exchange in exchanges]
-        if None not in candidates:
-            stages = {stage: [candidate.timings.get(stage) for candidate in candidates] for stage in (ALONE, WITH_WORK)}
-            failures = [candidate.failure for candidate in candidates if candidate.failure]
-            result.candidates[strategy] = Candidate(
-                {stage: hull(timings) for stage, timings in stages.items() if None not in timings},
-                failures[0] if failures else None)
+def letters_of(launches):
+    return ", ".join(report.letter for report in launches)
+
+
+def different(key, launches):
+    """The first of some launches with those that have another case of an exchange, and what differs; else ()."""
+    case = launches[0].exchanges[key].case
+    others = [report for report in launches if report.exchanges[key].case != case]
+    what = [name for name in case if any(case[name] != report.exchanges[key].case.get(name) for report in others)]
+    return (letters_of([launches[0], *others]), ", ".join(what)) if others else ()
+
+
+def obstacles(key, first, second):
+    """Why the times of an exchange cannot be compared, as texts."""
+    absent = [report for report in [*first, *second] if key not in report.exchanges]
+    if absent:
+        return [f"absent in {letters_of(absent)}"]
+    within = [found for found in (different(key, first), different(key, second)) if found]
+    if within:
+        return [f"launches {letters} differ in {what}" for letters, what in within]
+    between = different(key, [first[0], second[0]])
+    return [f"other {between[1]}"] if between else []
+
+
+def merged(exchanges):
+    """One Exchange for those of several launches, with every candidate that one of them has."""
+    result = dataclasses.replace(exchanges[0], candidates={},
+                                 lists_all=any(exchange.lists_all for exchange in exchanges))
+    for strategy in dict.fromkeys(strategy for exchange in exchanges for strategy in exchange.candidates):
+        candidates = [exchange.candidates[strategy] for exchange in exchanges if strategy in exchange.candidates]
+        stages = {stage: [candidate.timings[stage] for candidate in candidates if stage in candidate.timings]
+                  for stage in (ALONE, WITH_WORK)}
+        failures = [candidate.failure for candidate in candidates if candidate.failure]
+        result.candidates[strategy] = Candidate(
+            {stage: hull(timings) for stage, timings in stages.items() if timings}, failures[0] if failures else None)
     return result
 
 
 def upgrade(first, second):
     """The Upgrade from the launches of one version to those of another."""
     mine, its = first[0].hardware, second[0].hardware
-    result = Upgrade(tuple(", ".join(report.letter for report in launches) for launches in (first, second)),
+    result = Upgrade((letters_of(first), letters_of(second)),
                      [f"{key} {shortened(mine[key])} / {shortened(its[key])}"
                       for key in mine if None not in (mine[key], its[key]) and mine[key] != its[key]])
     if result.other_hardware:
         return result
-    for key in keys_of(first):
-        before, after = merged(key, first), merged(key, second)
-        if before is None or after is None:
+    for key, name in keys_of([*first, *second]).items():
+        why_not = obstacles(key, first, second)
+        if why_not:
+            result.not_compared.append(f"{name}: {'; '.join(why_not)}")
             continue
-        differ = [what for what in before.case if before.case[what] != after.case.get(what)]
-        if differ:
-            result.other_cases.append(f"{before.name}: other {', '.join(differ)}")
-            continue
+        before, after = (merged([report.exchanges[key] for report in launches]) for launches in (first, second))
         selected = {report.exchanges[key].selected for report in [*first, *second]}
+        untimed = []
         for strategy, old in before.candidates.items():
-            new = after.candidates.get(strategy)
+            new, lost = after.candidates.get(strategy), None
             if new is None:
-                continue
-            if new.failure and not old.failure and (strategy, new.failure) not in result.lost:
-                result.lost.append((strategy, new.failure))
-            result.changes += [Change(before.name, strategy, stage, old.timings[stage], new.timings[stage],
+                new = Candidate({})
+                if old.timings and after.lists_all:
+                    lost = f"absent in {letters_of(second)}"
+            elif not old.failure:
+                lost = new.failure
+            if lost and (strategy, lost) not in result.lost:
+                result.lost.append((strategy, lost))
+            if old.timings and not new.timings and not lost:
+                untimed.append(strategy)
+            result.changes += [Change(name, strategy, stage, old.timings[stage], new.timings[stage],
                                       strategy in selected)
                                for stage in (ALONE, WITH_WORK) if stage in old.timings and stage in new.timings]
+        if untimed:
+            what = f"did not time {', '.join(untimed)}" if after.is_timed else "timed no strategy"
+            result.not_compared.append(f"{name}: {letters_of(second)} {what}")
+        if after.is_timed and not before.is_timed:
+            result.not_compared.append(f"{name}: {letters_of(first)} timed no strategy")
     return result
