@@ -5,7 +5,7 @@
     packaging/run_container_recipe.py [NAME=VALUE...]      arguments of the build, e.g. ORDERS="1;3;5"
 
 Each stage gets a Debian of its own in a temporary folder and runs its instructions there; the last one then runs the
-image's command. Installs debootstrap if it is missing. Ends with 77 if this machine cannot do that, e.g. without root.
+image's command. Installs debootstrap if it is missing. Exits with 77 (skipped) without root or debootstrap.
 """
 import contextlib
 import os
@@ -19,7 +19,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CONTAINERFILE = ROOT / "packaging/container/Containerfile"
-# A machine behind a proxy or a mirror reaches packages by these.
+# How the host reaches packages, so that apt and pip work in the chroot.
 FROM_HOST = ["etc/resolv.conf", "etc/hosts", "etc/apt/sources.list", "etc/apt/sources.list.d", "etc/apt/apt.conf.d",
              "etc/pip.conf"]
 CERTIFICATES = pathlib.Path("/etc/ssl/certs/ca-certificates.crt")
@@ -96,7 +96,12 @@ class Stage:
             source = stages[words.pop(0).removeprefix("--from=")].folder
         origin, target = words
         place = self.folder / pathlib.PurePosixPath(self.cwd, target).relative_to("/")
-        shutil.copytree(source / origin.lstrip("/"), place, symlinks=True)
+        subprocess.run(["cp", "--archive", source / origin.lstrip("/"), place], check=True)
+
+    def home(self):
+        """The home folder of the user, by number."""
+        lines = (self.folder / "etc/passwd").read_text(encoding="utf-8").splitlines()
+        return next((fields[5] for fields in (line.split(":") for line in lines) if fields[2] == self.user), "/")
 
     def expanded(self, text):
         return re.sub(r"\$(\w+)", lambda found: self.environment.get(found[1], ""), text)
@@ -137,6 +142,7 @@ def run_recipe(work, given):
                 stage.set_cwd(rest)
             elif word == "USER":
                 stage.user = rest
+                stage.environment["HOME"] = stage.home()
             elif word == "CMD":
                 command = shlex.split(rest.strip("[]").replace(",", " "))
             else:
@@ -145,7 +151,12 @@ def run_recipe(work, given):
 
 
 def main(words):
-    given = dict(word.split("=", 1) for word in words)
+    given = dict(word.partition("=")[::2] for word in words)
+    known = [rest.partition("=")[0] for word, rest in instructions(CONTAINERFILE.read_text(encoding="utf-8"))
+             if word == "ARG"]
+    for word in words:
+        if "=" not in word or word.partition("=")[0] not in known:
+            sys.exit(f"'{word}' is no argument of the recipe; allowed: {', '.join(f'{name}=VALUE' for name in known)}")
     if os.geteuid() != 0:
         raise CannotRun("it needs root")
     if not shutil.which("debootstrap"):
@@ -158,7 +169,7 @@ def main(words):
     except subprocess.CalledProcessError as failed:
         sys.exit(f"failed with {failed.returncode}: {shlex.join(map(str, failed.cmd))}")
     finally:
-        # Never what is mounted there, in case that it cannot be unmounted.
+        # Do not delete files of a mount that could not be unmounted.
         subprocess.run(["rm", "-rf", "--one-file-system", work], check=False)
 
 

@@ -166,7 +166,7 @@ class SpackTest(unittest.TestCase):
                 if name.startswith("NEKBONE_K_"):
                     self.assertIn(name, cmake_options())
                 elif name.endswith("_ROOT"):
-                    self.assertIn(f"ENV {name}", cmake_files())
+                    self.assertIn(f"nekbone_k_optional_library({name.removesuffix('_ROOT')} ", cmake_files())
 
     def test_dependencies_are_those_of_cmake(self):
         _, calls = spack_recipe()

@@ -4,7 +4,7 @@
 #     spack repo add packaging/spack/spack_repo/nekbone_k
 #     spack install nekbone-k
 #
-# It builds the last commit of the checkout in which this file lies.
+# Spack builds the tip of branch `main` of this checkout.
 import os
 
 from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
@@ -66,7 +66,7 @@ class NekboneK(CMakePackage, CudaPackage, ROCmPackage):
         depends_on("python@3.9:", type=("build", "test"))
         depends_on("py-jsonschema", type=("build", "test"))
 
-    # Spack chooses Kokkos Kernels of the version of Kokkos by itself, which is what CMake wants.
+    # CMake needs the same version of both. The package of Kokkos Kernels sees to that.
     depends_on("kokkos@4.5:5 cxxstd=20")
     depends_on("kokkos-kernels@4.5:5")
     depends_on("kokkos +openmp", when="+openmp")
@@ -84,9 +84,9 @@ class NekboneK(CMakePackage, CudaPackage, ROCmPackage):
         depends_on(f"kokkos amdgpu_target={target}", when=f"amdgpu_target={target}")
         depends_on(f"rccl amdgpu_target={target}", when=f"+nccl +rocm amdgpu_target={target}")
 
-    conflicts("+cuda", when="+rocm", msg="Kernels run on one kind of GPU")
-    conflicts("cuda_arch=none", when="+cuda", msg="Kokkos needs the architecture of the GPU")
-    conflicts("^cuda@:11", when="+cuda", msg="CUDA 12 is the first with C++20")
+    conflicts("+cuda", when="+rocm", msg="a build supports one kind of GPU; choose +cuda or +rocm")
+    conflicts("cuda_arch=none", when="+cuda", msg="Kokkos needs the GPU architecture; add e.g. cuda_arch=90")
+    conflicts("^cuda@:11", when="+cuda", msg="C++20 needs CUDA 12 or newer")
 
     @property
     def backend(self):
