@@ -20,7 +20,7 @@ struct Thinning {
     if (given++ % every != 0) return;
     if (kept.size() >= most) {
       // `most` is even, so that the item is a multiple of the doubled distance, too.
-      for (std::size_t i = 0; 2 * i < kept.size(); ++i) kept[i] = std::move(kept[2 * i]);
+      for (std::size_t i = 1; 2 * i < kept.size(); ++i) kept[i] = std::move(kept[2 * i]);
       kept.resize((kept.size() + 1) / 2);
       every *= 2;
     }

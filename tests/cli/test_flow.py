@@ -416,14 +416,14 @@ class Checkpoints(FlowTest):
         first = self.flow(1, checkpoint__every="100")
         self.check_passed(first)
         file = "nekbone-k-checkpoint.h5"
-        warning = f"'{file}' is the checkpoint of an earlier run, and this run will replace it"
-        self.assertNotIn("earlier run", first.out)
+        warning = f"checkpoint.file: '{file}' exists, and this run will replace it"
+        self.assertNotIn("will replace it", first.out)
         for options in (["--dry-run"], []):
             second = self.flow(2, first.folder, options, checkpoint__every="100")
             self.assertEqual(second.code, 0, str(second))
             self.assertIn(warning, " ".join(second.out.split()), str(second))
         # One that goes on from it replaces it by what is meant to.
-        self.assertNotIn("earlier run", self.restarted(first, 1, checkpoint__every="100", flow__end_time="0.14").out)
+        self.assertNotIn("will replace it", self.restarted(first, 1, checkpoint__every="100", flow__end_time="0.14").out)
 
     def test_files_that_would_overwrite_a_checkpoint(self):
         first = self.flow(1, checkpoint__every="100")
