@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
   double values[points];
   for (int e = 0; e < elements; ++e) {
     const int64_t element = (int64_t)rank * elements + e;
-    ids[2 * e] = 1 + element; /* ids begin at 1: a point with the id 0 joins nothing */
+    ids[2 * e] = 1 + element; /* ids begin at 1: a point with the id 0 takes no part */
     ids[2 * e + 1] = 1 + (element + 1) % ((int64_t)size * elements);
     values[2 * e] = values[2 * e + 1] = 1;
   }

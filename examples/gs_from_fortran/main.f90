@@ -15,7 +15,7 @@ program gs_from_fortran
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
   call MPI_Comm_size(MPI_COMM_WORLD, size, ierr)
   do e = 1, elements
-    element = int(rank, c_int64_t) * elements + e ! ids begin at 1: 0 joins nothing
+    element = int(rank, c_int64_t) * elements + e ! ids begin at 1: 0 takes no part
     ids(2 * e - 1) = element
     ids(2 * e) = 1 + mod(element, int(size, c_int64_t) * elements)
   end do

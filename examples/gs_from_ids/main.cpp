@@ -16,7 +16,7 @@ std::int64_t run(int rank, int size) {
   constexpr std::int64_t elements = 1000;  // of each rank
   std::vector<std::int64_t> ids;
   for (std::int64_t element = rank * elements; element < (rank + 1) * elements; ++element) {
-    ids.push_back(1 + element);  // ids begin at 1: a point with the id 0 joins nothing
+    ids.push_back(1 + element);  // ids begin at 1: a point with the id 0 takes no part
     ids.push_back(1 + (element + 1) % (size * elements));
   }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program that was written for gslib: it includes and calls the same. A closed chain of elements
- * with two points each, where neighbours share a point. */
+/* A program that was written for gslib: same includes and calls as with gslib. A closed chain of
+ * elements with two points each, where neighbours share a point. */
 #include <gslib.h>
 #include <stdio.h>
 
@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
   gs(values, gs_double, gs_add, 0, handle, NULL);
   gs_free(handle);
 
-  /* Each id has one copy that is not flagged, so these count the ids. */
+  /* Each id has exactly one unflagged copy, so their number is the number of ids. */
   gs_unique(ids, points, &ranks);
   int wrong = 0;
   for (int p = 0; p < points; ++p) {
