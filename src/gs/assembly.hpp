@@ -86,7 +86,8 @@ class Assembly {
   template <class T = double>
   double least_bytes() const {
     return double{sizeof(T)} * (double{1} * m_n_joined_points + m_n_rows) +
-           m_row_points.least_bytes() + double{sizeof(LocalIndex)} * m_rows.extent(0);
+           m_row_points.least_bytes() +
+           double{sizeof(LocalIndex)} * static_cast<double>(m_rows.extent(0));
   }
 
   /// rows(r) = the combination of the points of row r, for r in [begin, end). With Reduction::add

@@ -60,10 +60,13 @@ Numbering number_points(const Communicator& comm, std::span<const GlobalId> ids)
 GatherScatter::GatherScatter(const Communicator& comm, HaloPlan plan, Assembly assembly,
                              std::optional<ContributionPlan> contributions)
     : m_comm(comm), m_assembly(std::move(assembly)) {
-  if (contributions) m_contributions.emplace(std::move(plan), *contributions);
-  m_messages = std::make_shared<DeviceHaloPlan>(
-      contributions ? std::move(contributions->messages) : std::move(plan),
-      /*shares_combined=*/!contributions);
+  if (contributions) {
+    m_contributions.emplace(std::move(plan), *contributions);
+    m_messages = std::make_shared<DeviceHaloPlan>(std::move(contributions->messages),
+                                                  /*shares_combined=*/false);
+  } else {
+    m_messages = std::make_shared<DeviceHaloPlan>(std::move(plan), /*shares_combined=*/true);
+  }
 }
 
 GatherScatter::GatherScatter(const Communicator& comm, std::span<const GlobalId> point_ids)

@@ -31,7 +31,7 @@ extern "C" {
 #endif
 
 /** A gather–scatter. */
-typedef struct nekbone_k_gs nekbone_k_gs;
+typedef struct nekbone_k_gs nekbone_k_gs; /* NOLINT(readability-identifier-naming) */
 
 /** Return codes. */
 enum {
