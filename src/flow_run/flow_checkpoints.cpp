@@ -45,8 +45,8 @@ std::string replaced_checkpoint(const Communicator& comm, const Case& input) {
     if (std::filesystem::exists(path, error) &&
         !std::filesystem::equivalent(path, input.restart, error))
       warning = fmt::format(
-          "{}: '{}' exists, and this run will replace it. To keep it, name another file. To continue "
-          "from it, give --restart {}.",
+          "{}: '{}' exists, and this run will replace it. To keep it, name another file. To "
+          "continue from it, give --restart {}.",
           input.place("checkpoint.file"), path, path);
   }
   return comm.broadcast(warning);
