@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <type_traits>
 
 #include "core/message_memory.hpp"
 #include "core/region.hpp"
@@ -138,7 +139,8 @@ class HaloExchange {
                const Strategy& strategy, int components = 1, double patience = for_ever)
       : m_stream(strategy.overlapped ? side_stream() : ExecutionSpace()),
         m_plan(std::move(plan)),
-        m_may_be_one_kernel(!strategy.overlapped && m_plan->combines_shares),
+        m_may_be_one_kernel(!strategy.overlapped && m_plan->combines_shares &&
+                            std::is_floating_point_v<T>),
         m_components(components),
         m_send_memory(buffer_bytes()),
         m_receive_memory(buffer_bytes()),
@@ -149,7 +151,8 @@ class HaloExchange {
             {m_send.data(), m_receive.data(), components * sizeof(T), m_stream, patience})) {}
 
   /// Whether one kernel can do the whole exchange, on all ranks or on none. It cannot if the
-  /// strategy has no such kernel or is overlapped, or if the plan does not combine shares.
+  /// strategy has no such kernel or is overlapped, or if the plan does not combine shares. It
+  /// cannot move integers: one with the bits of `not_come` would change.
   bool is_one_kernel() const { return m_may_be_one_kernel && m_exchange->by_kernel() != nullptr; }
   /// Does the whole exchange of `field`, shape (>= n_shared, components), in device memory, by one
   /// kernel. Returns false and does nothing unless is_one_kernel(). Does not wait for the device.

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <memory>
-#include <type_traits>
 
 #include "core/errors.hpp"
 #include "core/waiting.hpp"
@@ -40,10 +39,8 @@ class SplitGatherScatter {
     m_points = points;
     m_op = op;
     assembly.gather(points, m_rows, op, 0, n_shared);
-    // In messages of one kernel, an integer with the bits of the placeholder would change.
-    constexpr bool has_placeholder = std::is_floating_point_v<T>;
-    m_is_exchanged = alone && has_placeholder && m_gs.communicator().size() > 1 &&
-                     m_exchange.exchange_by_kernel(m_rows, op);
+    m_is_exchanged =
+        alone && m_gs.communicator().size() > 1 && m_exchange.exchange_by_kernel(m_rows, op);
     if (!m_is_exchanged) {
       m_exchange.pack(m_rows);
       m_exchange.post();
