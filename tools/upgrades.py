@@ -61,7 +61,8 @@ def letters_of(launches):
 
 
 def different(key, launches):
-    """The first of some launches with those that have another case of an exchange, and what differs; else ()."""
+    """The letters of the launches whose case of an exchange differs from that of the first launch, after its own
+    letter, and what differs; () if none does."""
     case = launches[0].exchanges[key].case
     others = [report for report in launches if report.exchanges[key].case != case]
     what = [name for name in case if any(case[name] != report.exchanges[key].case.get(name) for report in others)]

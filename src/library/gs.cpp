@@ -9,6 +9,7 @@
 
 #include "core/config.hpp"
 #include "core/errors.hpp"
+#include "core/give_up.hpp"
 #include "library/handle.hpp"
 #include "library/process.hpp"
 
@@ -150,10 +151,7 @@ int nekbone_k_gs_free(nekbone_k_gs** gs) {
       throw nekbone_k::InputError("an operation is under way; finish it first");
     const std::unique_ptr<nekbone_k_gs> owned(std::exchange(*gs, nullptr));
     // If it failed, its messages may still be under way. Its memory then stays until the end.
-    if (!why.empty() || owned->has_failed) {
-      const nekbone_k::LibraryHandle* const kept = owned->handle.release();
-      static_cast<void>(kept);
-    }
+    if (!why.empty() || owned->has_failed) nekbone_k::give_up(std::move(owned->handle));
     if (!why.empty()) throw nekbone_k::InputError(why + "; this one is not freed");
     owned->handle.reset();
   });

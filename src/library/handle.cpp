@@ -57,6 +57,8 @@ FieldKind kind_of(int type, int components) {
   return {components, type_bytes[type] == 4 ? Precision::single : Precision::double_};
 }
 
+constexpr const char* under_way = "an operation is under way; finish it first";
+
 /// What is wrong with a type and a number of components; empty if nothing is.
 std::string fault_of(int type, int components) {
   if (!is_index_of(type, type_bytes))
@@ -245,11 +247,14 @@ LibraryHandle::Resources<T>& LibraryHandle::resources(int components) {
   return *found->second;
 }
 
-void LibraryHandle::check(const void* values, const FieldArguments& field) {
-  // Not compared: the other ranks are in the tuner.
+void LibraryHandle::require_not_tuned() const {
   if (m_is_tuning) throw InputError("the handle is being tuned; the work must not use it");
+}
+
+void LibraryHandle::check(const void* values, const FieldArguments& field) {
+  require_not_tuned();
   std::string fault = fault_of(field);
-  if (is_started()) fault = "an operation is under way; finish it first";
+  if (is_started()) fault = under_way;
   if (fault.empty() && m_gs.assembly().n_points() > 0) {
     const auto* const arrays = static_cast<const void* const*>(values);
     if (values == nullptr)
@@ -361,9 +366,9 @@ void LibraryHandle::finish() {
 }
 
 void LibraryHandle::tune(int type, int components, const CallerWork& work) {
-  if (m_is_tuning) throw InputError("the handle is being tuned; the work must not use it");
+  require_not_tuned();
   std::string fault = fault_of(type, components);
-  if (is_started()) fault = "an operation is under way; finish it first";
+  if (is_started()) fault = under_way;
   require_no_fault(m_comm, fault);
   require_same(m_comm, {{type, different_types},
                         {components, different_components},

@@ -70,6 +70,9 @@ class LibraryHandle {
   void start(void* values, const FieldArguments& field, bool alone);
   template <class T>
   void start_field(void* values, const FieldArguments& field, Reduction op, bool alone);
+  /// Throws InputError, if work that tune() runs uses the handle, on this rank alone: the others
+  /// are in the tuner.
+  void require_not_tuned() const;
   void check(const void* values, const FieldArguments& field);
   void use(const TuningResult& result);
 
