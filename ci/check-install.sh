@@ -130,6 +130,20 @@ if command -v pkg-config >/dev/null && command -v mpicc >/dev/null; then
     fail "a wrong option is accepted"
   fi
   [[ $(grep -c "gs_setup: .*speed" "$work/out") == 1 ]] || fail "a wrong option is not named once"
+  # shellcheck disable=SC2046,SC2086 # lists of options
+  quietly mpicc $CFLAGS tests/install/gslib_faults.c -o "$work/gslib_faults" \
+    $(pkg-config --cflags --libs nekbone_k_gslib) -Wl,-rpath,"$(dirname "$folder")"
+  # expect_fault NUMBER MESSAGE
+  expect_fault() {
+    if mpirun -np 1 "$work/gslib_faults" "$1" >"$work/out" 2>&1; then fail "fault $1 is accepted"; fi
+    grep -q "libnekbone_k_gslib: $2" "$work/out" || { cat "$work/out" >&2; fail "fault $1 is not named"; }
+  }
+  expect_fault 1 'gs: values were given as NULL'
+  expect_fault 2 'gs_vec: values were given as NULL'
+  expect_fault 3 'gs_many: array 1 of the values was given as NULL'
+  expect_fault 4 'igs: the address of the number to wait for is NULL'
+  mpirun -np 1 "$work/gslib_faults" 0 >"$work/out" 2>&1 || fail "gs_free after MPI_Finalize ends the job"
+  grep -q 'gs_free: not freed, because MPI_Finalize' "$work/out" || fail "gs_free after MPI_Finalize is silent"
 else
   echo "not checked: programs by pkg-config, because there is no pkg-config or no mpicc"
 fi
